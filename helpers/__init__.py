@@ -1,0 +1,47 @@
+"""Helpers of the course "Debugging the training pipeline".
+
+Everything a notebook needs is imported from here, and only when it is asked for: ``import helpers`` starts no TensorFlow.
+"""
+
+from importlib import import_module
+
+from helpers import environment
+
+environment.prepare()
+
+# name -> module that holds it
+_WHERE = {
+    "find_checkpoint": "helpers.sources",
+    "load_mnli": "helpers.sources",
+    "mnli_details": "helpers.sources",
+    "assets_source": "helpers.sources",
+    "CourseAssetError": "helpers.sources",
+    "Pipeline": "helpers.pipeline",
+    "pipeline_from_script": "helpers.pipeline",
+    "healthy_script": "helpers.pipeline",
+    "fault": "helpers.faults",
+    "walk": "helpers.probes.walk",
+    "look_at_batch": "helpers.probes.look_at_batch",
+    "explain_error": "helpers.probes.explain_error",
+    "hint": "helpers.course",
+    "check_diagnosis": "helpers.checks",
+    "check_repair": "helpers.checks",
+    "unseen_pipeline": "helpers.exercises",
+    "show_diff": "helpers.scripts",
+    "show_script": "helpers.scripts",
+    "check_machine": "helpers.machine",
+    "course_map": "helpers.course_map",
+}
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str):
+    if name not in _WHERE:
+        raise AttributeError(f"helpers has no {name!r}. It has: {', '.join(__all__)}.")
+    value = getattr(import_module(_WHERE[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return __all__

@@ -1,0 +1,113 @@
+"""Guarding probes and checks against wrong input, in one place: what was got, what is needed, what to do next."""
+
+import functools
+import threading
+import warnings
+from dataclasses import dataclass
+
+from helpers.messages import _
+from helpers.pipeline import describe
+
+SECONDS_FOR_A_BATCH = 30
+
+
+@dataclass(frozen=True)
+class NotExamined:
+    """The answer of a probe that could not look: why, and what to do next. It is false, so ``if`` can test for it."""
+
+    why: str
+    next_step: str
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return _("Not examined: {why}\nNext: {next_step}").format(why=self.why, next_step=self.next_step)
+
+
+class CannotExamine(Exception):
+    """Raised inside a probe; ``never_raises`` turns it into a NotExamined."""
+
+    def __init__(self, why: str, next_step: str):
+        super().__init__(why)
+        self.answer = NotExamined(why, next_step)
+
+
+def never_raises(probe):
+    """A probe that meets something it cannot work with answers NotExamined instead of a traceback of its own."""
+
+    @functools.wraps(probe)
+    def guarded(*args, **kwargs):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return probe(*args, **kwargs)
+            except CannotExamine as stop:
+                return stop.answer
+            except Exception as error:
+                return NotExamined(
+                    _("{probe}() could not work with this: {kind}: {error}").format(
+                        probe=probe.__name__, kind=type(error).__name__, error=first_line(error)
+                    ),
+                    _("Compare what you passed with help({probe}).").format(probe=probe.__name__),
+                )
+
+    return guarded
+
+
+def first_line(error: BaseException) -> str:
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:
+        lines = []
+    return lines[0][:200] if lines else ""
+
+
+def is_dataset(thing) -> bool:
+    import tensorflow as tf
+
+    return isinstance(thing, tf.data.Dataset)
+
+
+def is_tf_model(thing) -> bool:
+    import tf_keras
+
+    return isinstance(thing, tf_keras.Model)
+
+
+def first_batch(dataset, seconds: float = SECONDS_FOR_A_BATCH):
+    """The first element of a tf.data.Dataset. Its own error is passed on; an empty or a silent one is a CannotExamine."""
+    if not is_dataset(dataset):
+        raise CannotExamine(
+            _("this is {kind}, not a tf.data.Dataset.").format(kind=describe(dataset)),
+            _("Pass what to_tf_dataset() returns, for example the train of `train, validation = batch(tokenized)`."),
+        )
+    got: dict = {}
+
+    def fetch():
+        try:
+            got["batch"] = next(iter(dataset))
+        except BaseException as error:
+            got["error"] = error
+
+    thread = threading.Thread(target=fetch, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        raise CannotExamine(
+            _("the dataset gave no batch in {seconds} seconds.").format(seconds=seconds),
+            _("Look for an endless loop or a wait in what feeds it; interrupt the kernel if it stays busy."),
+        )
+    if isinstance(got.get("error"), StopIteration):
+        raise CannotExamine(_("the dataset is empty."), _("Count the rows before you batch them: len(tokenized['train'])."))
+    if "error" in got:
+        raise got["error"]
+    return got["batch"]
+
+
+def need_model(model) -> None:
+    if not is_tf_model(model):
+        raise CannotExamine(
+            _("this is {kind}, not a TensorFlow model.").format(kind=describe(model)),
+            _("Pass what TFAutoModelForSequenceClassification.from_pretrained() returns (the name begins with TF)."),
+        )

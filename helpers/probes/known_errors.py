@@ -1,0 +1,81 @@
+"""Errors that the course knows: a part of the message, the stage it belongs to, what it means today, where to look.
+
+Each is raised live by a test, on the pinned libraries.
+"""
+
+from dataclasses import dataclass
+
+from helpers.messages import _
+
+
+@dataclass(frozen=True)
+class KnownError:
+    text: str  # stands in the message
+    stage: str
+    means: str
+    look: str
+
+
+def known_errors() -> list[KnownError]:
+    return [
+        KnownError(
+            "not found in dataset!",
+            "batch",
+            _("to_tf_dataset() was asked for a column that the data set does not have."),
+            _("Compare columns= with the data set's column names. MNLI calls its column `label`; only a padding collator renames it to `labels`."),
+        ),
+        KnownError(
+            "Could not find label column(s) in input dict",
+            "loss",
+            _("compile() names a Keras loss, but no labels arrive where it looks: there is no second element y and no key `labels`."),
+            _("Look at one batch: is it a dict or (x, y), and what are its keys?"),
+        ),
+        KnownError(
+            "got an unexpected keyword argument 'label'",
+            "forward",
+            _("The batch has a key `label`. The model takes `labels`, so it refuses the batch."),
+            _("Compare the batch's keys with the model's signature."),
+        ),
+        KnownError(
+            "Argument `target` should be a list or nested structure",
+            "gradients",
+            _("The loss is None: the model computes its own loss only when the batch has a key `labels`, and this one has none."),
+            _("Look at the batch's keys."),
+        ),
+        KnownError(
+            "No gradients provided for any variable",
+            "gradients",
+            _("There is a loss, but it does not depend on any weight in a way that can be differentiated (argmax, round, a comparison)."),
+            _("Read the loss function: which operation loses the gradient?"),
+        ),
+        KnownError(
+            "all input arrays must have the same shape",
+            "batch",
+            _("Rows of different length cannot be stacked into one batch."),
+            _("Compare the lengths of a few tokenized rows. A collator that pads, or padding in the tokenizer, makes them equal."),
+        ),
+        KnownError(
+            "which is outside the valid range of",
+            "loss",
+            _("A label has no output of its own: the head has fewer outputs than there are labels."),
+            _("Compare model.config.num_labels with the labels of the data."),
+        ),
+        KnownError(
+            "Target data is missing",
+            "loss",
+            _("compile() names a loss for a Keras model, and the labels were left among the inputs instead of in y."),
+            _("Make the data set give (x, y): label_cols= in to_tf_dataset()."),
+        ),
+        KnownError(
+            "Could not interpret optimizer identifier",
+            "compile_model",
+            _("The optimizer comes from Keras 3, and the model is built on tf_keras (Keras 2)."),
+            _("Take the optimizer from tf.keras with TF_USE_LEGACY_KERAS=1 set, or from tf_keras."),
+        ),
+        KnownError(
+            "logits and labels must have the same first dimension",
+            "loss",
+            _("The labels do not have one number per row: one-hot labels met a sparse loss, or a batch axis is missing."),
+            _("Compare the shapes of the labels and of the logits."),
+        ),
+    ]

@@ -1,0 +1,243 @@
+"""Walk through a pipeline stage by stage and see what comes out of each."""
+
+import contextlib
+import io
+import math
+import time
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from helpers.guards import CannotExamine, NotExamined, first_batch, is_tf_model
+from helpers.messages import _
+from helpers.pipeline import Pipeline, describe, problem_with
+from helpers.probes.explain_error import Explanation, explain_error
+from helpers.probes.look_at_batch import look_at_batch
+
+STAGES = ("load", "tokenize", "batch", "build_model", "compile_model", "forward", "loss", "gradients", "update", "evaluate")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One stage: what came out of it, as lines. ``ok`` is None where the walk did not get to it."""
+
+    stage: str
+    ok: bool | None
+    came_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Walk:
+    """failing_stage, error_class, message: None when all went well. explanation: the error told, its traceback kept."""
+
+    steps: tuple[Step, ...]
+    failing_stage: str | None = None
+    error_class: str | None = None
+    message: str | None = None
+    explanation: Explanation | None = None
+    seconds: float = 0.0
+    made: dict = field(default_factory=dict, repr=False, compare=False)  # the objects that came out, for the checks
+
+    @property
+    def traceback(self) -> str:
+        return self.explanation.traceback if self.explanation else ""
+
+    def __repr__(self) -> str:
+        lines = []
+        for step in self.steps:
+            mark = {True: "ok   ", False: "FAILS", None: "  -  "}[step.ok]
+            lines.append(f"{mark}  {step.stage:<14} {step.came_out[0] if step.came_out else ''}".rstrip())
+            lines += [" " * 22 + line for line in step.came_out[1:]]
+        return "\n".join(lines)
+
+
+def walk(pipeline: Pipeline) -> Walk | NotExamined:
+    """Run ``pipeline`` stage by stage, with one batch of training, and tell what came out of each stage.
+
+    The stages: load, tokenize, batch, build_model, compile_model are called as they are. Then the first batch goes through
+    the model (forward), and fit() and evaluate() run on that one batch, without a graph (run_eagerly). Where fit() fails,
+    the stack tells whether it was in the forward pass, the loss, the gradients or the update. It trains nothing else: the
+    model is one that the pipeline builds for the walk. Never raises.
+    """
+    problem = problem_with(pipeline)
+    if problem:
+        return NotExamined(problem, _("Define the seven functions, then walk(Pipeline(load, tokenize, batch, build_model, compile_model, fit, evaluate))."))
+    start, done, made = time.perf_counter(), [], {}
+
+    def ok(stage, *lines):
+        done.append(Step(stage, True, lines))
+
+    stage = "load"
+    try:
+        with quiet():
+            raw = pipeline.load()
+            made["raw"] = raw
+            ok(stage, *rows_and_example(raw, ("premise", "hypothesis", "label")))
+            stage = "tokenize"
+            tokenized = pipeline.tokenize(raw)
+            ok(stage, *rows_and_example(tokenized, ("input_ids",)))
+            stage = "batch"
+            train, validation = two_datasets(pipeline.batch(tokenized))
+            one = first_batch(train)
+            made |= {"train": train, "validation": validation, "batch": one}
+            ok(stage, *repr(look_at_batch(one)).splitlines())
+            stage = "build_model"
+            model = pipeline.build_model()
+            if not is_tf_model(model):
+                raise CannotExamine(_("build_model() returned {kind}, not a TensorFlow model.").format(kind=describe(model)), _("Return the model."))
+            ok(stage, model_line(model))
+            stage = "compile_model"
+            pipeline.compile_model(model)
+            if getattr(model, "optimizer", None) is None:
+                raise CannotExamine(_("compile_model() did not compile the model."), _("Call model.compile(…) on the model that it is given."))
+            ok(stage, compile_line(model))
+            model.run_eagerly = True
+            before = [weight.numpy() for weight in model.weights]
+            stage = "fit"
+            history = pipeline.fit(model, train.take(1), validation.take(1))
+            loss = loss_of(history)
+            moved = sum(not np.array_equal(a, b.numpy()) for a, b in zip(before, model.weights, strict=True))
+            logits = logits_of(model, one)
+            ok("forward", logits_line(logits))
+            if not math.isfinite(loss):
+                raise CannotExamine(_("the loss is {loss}.").format(loss=loss), _("Look at the loss of each sample: which ones are not finite, and what do they share?"))
+            classes = logits.shape[-1]
+            ok("loss", _("{loss:.3f} (guessing among {classes} classes: ln {classes} = {chance:.3f})").format(loss=loss, classes=classes, chance=math.log(classes)))
+            ok("gradients", _("reach {count} weight tensors").format(count=len(before)))
+            ok("update", _("{moved} of {count} weight tensors moved").format(moved=moved, count=len(before)))
+            made |= {"model": model, "moved": moved, "weights": len(before)}
+            stage = "evaluate"
+            made["scores"] = scores = dict(pipeline.evaluate(model, validation.take(1)))
+            ok(stage, ", ".join(f"{key} {float(value):.3f}" for key, value in scores.items()))
+    except CannotExamine as stop:
+        failing = "loss" if stage == "fit" else stage
+        return failed(done, failing, None, stop.answer.why, (stop.answer.why, stop.answer.next_step), None, start)
+    except Exception as error:
+        told = explain_error(error)
+        failing = stage
+        if stage == "fit":
+            failing = told.stage if told.stage in STAGES else "fit"
+            by_hand, loss_is_none = forward_by_hand(model, one)
+            done += by_hand
+            if failing == "gradients" and loss_is_none:
+                failing = "loss"  # raised where the gradients are taken, but it went wrong one stage before
+        lines = (f"{told.error_class}: {told.message}", told.means if told.known else told.look)
+        return failed(done, failing, told.error_class, told.message, lines, told, start)
+    return Walk(tuple(done), seconds=time.perf_counter() - start, made=made)
+
+
+def failed(done, failing, error_class, message, lines, told, start) -> Walk:
+    """The walk with ``failing`` marked. What is not known to have worked is marked as not reached."""
+    ran = {step.stage: step for step in done}
+    order = STAGES if failing in STAGES else (*STAGES[:5], failing, "evaluate")
+    place = order.index(failing)
+    steps = [ran.get(stage, Step(stage, None)) for stage in order[:place]]
+    steps += [Step(failing, False, lines), *(Step(stage, None) for stage in order[place + 1 :])]
+    return Walk(tuple(steps), failing, error_class, message, told, time.perf_counter() - start)
+
+
+def forward_by_hand(model, one) -> tuple[list[Step], bool]:
+    """After a fit() that failed: the forward pass alone, and the loss if the model computes it. Also: is that loss None?"""
+    x = one[0] if isinstance(one, tuple) else one
+    try:
+        output = model(x, training=False)
+        steps = [Step("forward", True, (logits_line(np.asarray(getattr(output, "logits", output))),))]
+    except Exception:
+        return [], False
+    loss = getattr(output, "loss", None)
+    if loss is not None:
+        steps.append(Step("loss", True, (f"{float(np.mean(loss)):.3f}",)))
+    return steps, loss is None and owner_of_loss(model) == "model"
+
+
+def logits_line(logits: np.ndarray) -> str:
+    example = [round(float(value), 3) for value in logits[0].reshape(-1)[:8]]
+    return _("logits {shape} {dtype}, for example {example}").format(shape=tuple(logits.shape), dtype=logits.dtype.name, example=example)
+
+
+@contextlib.contextmanager
+def quiet():
+    """Progress bars of map() and fit(), and the warning about a fresh head, do not belong in a walk."""
+    import datasets
+    import transformers
+
+    bars, level = datasets.utils.logging.is_progress_bar_enabled(), transformers.logging.get_verbosity()
+    datasets.disable_progress_bars()
+    transformers.logging.set_verbosity_error()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        transformers.logging.set_verbosity(level)
+        if bars:
+            datasets.enable_progress_bars()
+
+
+def rows_and_example(data, columns) -> list[str]:
+    if not hasattr(data, "keys") or not data:
+        raise CannotExamine(_("this stage returned {kind}, not a DatasetDict.").format(kind=describe(data)), _("Return what load_mnli() or map() gives."))
+    lines = [f"{type(data).__name__}: " + ", ".join(f"{split} {len(rows)}" for split, rows in data.items())]
+    split = next(iter(data))
+    lines.append(_("columns: {names}").format(names=", ".join(data[split].column_names)))
+    row = data[split][0]
+    for column in columns:
+        if column in row:
+            value = row[column]
+            shown = f"{len(value)} × {type(value[0]).__name__}: {str(value[:8])[:-1]}, …]" if isinstance(value, list) and value else repr(value)
+            lines.append(f"{column} = {shown}")
+    return lines
+
+
+def two_datasets(pair):
+    if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+        raise CannotExamine(_("batch() returned {kind}, not two datasets.").format(kind=describe(pair)), _("Return train, validation."))
+    return pair
+
+
+def model_line(model) -> str:
+    config = getattr(model, "config", None)
+    outputs = _(", {count} outputs").format(count=config.num_labels) if hasattr(config, "num_labels") else ""
+    weights = f", {model.count_params():,} weights" if model.built else ""
+    return f"{type(model).__name__}{outputs}{weights}"
+
+
+def owner_of_loss(model) -> str:
+    """"model" where the model computes its own loss, "keras" where compile() names one."""
+    return "model" if getattr(model, "_using_dummy_loss", False) else "keras"
+
+
+def compile_line(model) -> str:
+    rate = model.optimizer.learning_rate
+    rate = f"{float(rate.numpy() if hasattr(rate, 'numpy') else rate):g}" if not callable(rate) else type(rate).__name__
+    owner = _("the model's own loss") if owner_of_loss(model) == "model" else _("a Keras loss: {name}").format(name=getattr(model.loss, "__name__", None) or getattr(model.loss, "name", None) or model.loss)
+    return _("{optimizer}, learning rate {rate}, {owner}").format(optimizer=type(model.optimizer).__name__, rate=rate, owner=owner)
+
+
+def logits_of(model, one) -> np.ndarray:
+    """(rows, classes), float32: the model's answer to the inputs of one batch, without training."""
+    x = one[0] if isinstance(one, tuple) else one
+    output = model(x, training=False)
+    return np.asarray(getattr(output, "logits", output))
+
+
+def loss_of(history) -> float:
+    if not hasattr(history, "history") or "loss" not in history.history:
+        raise CannotExamine(_("fit() returned {kind}, not the History of model.fit().").format(kind=describe(history)), _("Write: return model.fit(…). An error that is caught and hidden also ends here."))
+    return float(history.history["loss"][-1])
+
+
+def loss_takes_probabilities(model) -> bool:
+    """Whether the compiled Keras loss treats its input as probabilities, measured: on logits, adding 1 to all changes it."""
+    if owner_of_loss(model) == "model" or not model.loss:
+        return False
+    import tensorflow as tf
+    import tf_keras
+
+    loss = tf_keras.losses.get(model.loss)
+    labels, logits = tf.constant([0, 1]), tf.constant([[0.2, 0.5, 0.1], [0.3, 0.1, 0.4]])
+    try:
+        return abs(float(tf.reduce_mean(loss(labels, logits)) - tf.reduce_mean(loss(labels, logits + 1.0)))) > 1e-4
+    except Exception:
+        return False

@@ -1,0 +1,51 @@
+"""The answer of a check."""
+
+from dataclasses import dataclass
+
+from helpers.messages import _
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """points: (what was checked, whether it holds), up to the first that does not · message: what is wrong, what is
+    expected · next_step: what to do now · debrief: shown after success, for example the diff.
+    """
+
+    passed: bool
+    points: tuple[tuple[str, bool], ...]
+    total: int
+    message: str = ""
+    next_step: str = ""
+    debrief: str = ""
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        held = sum(ok for _text, ok in self.points)
+        head = _("Passed: {held} of {total} points.") if self.passed else _("Not yet: {held} of {total} points hold.")
+        lines = [head.format(held=held, total=self.total)]
+        lines += [f"  {'✓' if ok else '✗'} {text}" for text, ok in self.points]
+        lines += [self.message] if self.message else []
+        lines += [_("Next: {step}").format(step=self.next_step)] if self.next_step else []
+        lines += ["", self.debrief] if self.debrief else []
+        return "\n".join(lines)
+
+
+class Points:
+    """Collects points one by one. ``hold`` returns False at the first that does not hold, and keeps its message."""
+
+    def __init__(self, total: int):
+        self.total, self.points, self.message, self.next_step = total, [], "", ""
+
+    def hold(self, text: str, ok: bool, message: str = "", next_step: str = "") -> bool:
+        self.points.append((text, bool(ok)))
+        if not ok:
+            self.message, self.next_step = message, next_step
+        return bool(ok)
+
+    def verdict(self, next_step: str = "", debrief: str = "") -> Verdict:
+        passed = len(self.points) == self.total and all(ok for _text, ok in self.points)
+        return Verdict(
+            passed, tuple(self.points), self.total, self.message, next_step if passed else self.next_step, debrief if passed else ""
+        )

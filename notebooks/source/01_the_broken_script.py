@@ -1,0 +1,349 @@
+# %% [markdown] key="title"
+# # 01 · The broken script
+#
+# ★☆☆ · 25 minutes
+#
+# After this lesson you can read a long TensorFlow traceback, walk through a training pipeline stage by stage, and say in which stage it goes wrong.
+
+# %% key="setup"
+import tensorflow as tf
+
+import helpers
+from helpers import Pipeline, explain_error, fault, look_at_batch, show_diff, show_script, walk
+
+# %% [markdown] key="script-text"
+# ## The script
+#
+# The script below fine-tunes DistilBERT on MNLI. It has seven functions, in the order in which the data flow through them:
+#
+# `load` → `tokenize` → `batch` → `build_model` → `compile_model` → `fit` → `evaluate`
+#
+# **Predict.** Read it once. Will it run? If not, which function fails first?
+
+# %% key="script"
+from transformers import AutoTokenizer, TFAutoModelForSequenceClassification
+
+from helpers import find_checkpoint, load_mnli
+
+checkpoint = find_checkpoint()
+tokenizer = AutoTokenizer.from_pretrained(checkpoint)
+
+
+def load():
+    return load_mnli(train_rows=3000, validation_rows=900)
+
+
+def tokenize(raw):
+    def tokenize_rows(rows):
+        return tokenizer(rows["premise"], rows["hypothesis"], truncation=True)
+
+    return raw.map(tokenize_rows, batched=True)
+
+
+def batch(tokenized):
+    options = dict(columns=["input_ids", "attention_mask", "labels"], batch_size=16)
+    train = tokenized["train"].to_tf_dataset(shuffle=True, **options)
+    validation = tokenized["validation_matched"].to_tf_dataset(**options)
+    return train, validation
+
+
+def build_model():
+    return TFAutoModelForSequenceClassification.from_pretrained(checkpoint)
+
+
+def compile_model(model):
+    model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
+
+
+def fit(model, train, validation):
+    return model.fit(train, validation_data=validation, epochs=1)
+
+
+def evaluate(model, validation):
+    return model.evaluate(validation, return_dict=True)
+
+
+# %% key="script-is-the-arc" tags=["hidden-assertion"]
+import inspect
+
+from helpers.arc import broken_script
+
+for function in (load, tokenize, batch, build_model, compile_model, fit, evaluate):
+    assert inspect.getsource(function) in broken_script()
+
+# %% [markdown] key="run-first"
+# ## Run it
+#
+# The next cell runs the functions one after the other, as the script would.
+
+# %% key="run-1" tags=["raises-exception"] error="ValueError"
+raw = load()
+tokenized = tokenize(raw)
+train, validation = batch(tokenized)
+model = build_model()
+compile_model(model)
+fit(model, train, validation)
+
+# %% [markdown] key="read-first"
+# ### Read a traceback from its end
+#
+# 1. **The last line** names the error and says what happened: there is no column `labels`.
+# 2. **Your own lines** are marked with an arrow `---->`. Start with the lowest one that is yours: here, the line with `to_tf_dataset` in `batch`.
+# 3. Everything else is code of the libraries. You read it only when 1 and 2 were not enough.
+#
+# So `fit()` was never reached. The data were wrong before.
+
+# %% key="explain-1"
+explain_error()
+
+# %% [markdown] key="evidence-1"
+# ### Evidence
+#
+# Which columns are there?
+
+# %% key="columns"
+tokenized["train"].column_names
+
+# %% [markdown] key="explain-1-text"
+# MNLI calls its column `label`, without an s. In 2021 this script got further: `to_tf_dataset` did not stop at a name that it could not find. Today it does, and that is good: an early error is a cheap error.
+#
+# ### Repair
+#
+# One letter goes.
+
+# %% key="batch-2"
+def batch(tokenized):
+    options = dict(columns=["input_ids", "attention_mask", "label"], batch_size=16)
+    train = tokenized["train"].to_tf_dataset(shuffle=True, **options)
+    validation = tokenized["validation_matched"].to_tf_dataset(**options)
+    return train, validation
+
+
+# %% [markdown] key="predict-2"
+# **Predict.** Will `fit()` run now?
+
+# %% key="run-2" tags=["raises-exception"] error="ValueError"
+train, validation = batch(tokenized)
+model = build_model()
+compile_model(model)
+fit(model, train, validation)
+
+# %% [markdown] key="read-second"
+# ### A long traceback
+#
+# This one is long. Read it in the same way.
+#
+# 1. **The last line:** no label column was found in the inputs, and no separate labels were given.
+# 2. **Your own lines:** only `fit(model, train, validation)` and the `model.fit(…)` inside it. They tell you *when* it happened, not *why*.
+# 3. **"in user code"** sounds as if the code were yours. It is not: TensorFlow calls everything that it turns into a graph "user code", the functions of Keras and Transformers too.
+#
+# `explain_error()` picks out the same things.
+
+# %% key="explain-2"
+explain_error()
+
+# %% key="most-lines-are-not-yours" tags=["hidden-assertion"]
+import sys
+
+from helpers.probes.frames import frames_of, is_own
+
+_frames = frames_of(sys.last_value)
+_own = [f for f in _frames if is_own(f.filename)]
+assert "in user code" in str(sys.last_value)
+assert str(sys.last_value).strip().splitlines()[-1].strip().startswith("ValueError: Could not find label column(s)")
+assert 1 <= len(_own) <= 3, _own
+
+# %% [markdown] key="eagerly"
+# ### A shorter way to the same error
+#
+# `fit()` first turns the training step into a graph. That is fast later, and hard to read when it fails. With `run_eagerly=True` Keras runs the step as plain Python: no "in user code", the frames are in order, and `print` and a debugger work in it.
+#
+# **Predict.** Will the error be the same one?
+
+# %% key="run-eagerly" tags=["raises-exception"] error="InvalidArgumentError"
+model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", run_eagerly=True)
+model.fit(train)
+
+# %% [markdown] key="eagerly-explained"
+# It is another error! The rows of a batch differ in length.
+#
+# Both faults are in the script, and each error is real. The graph is built *before* the first batch is read, so `fit()` met the missing labels first. Run eagerly, `fit()` reads a batch first, and met the rows.
+#
+# A script often has more than one fault, and an error tells you about one of them: the first that is met. This is why we do not stare at `fit()`. We walk through the pipeline, in the order of the data.
+
+# %% [markdown] key="walk-text"
+# ## Walk through a pipeline that works
+#
+# To see what is wrong, you must know what right looks like. Here is a healthy pipeline for the same task. We walk through it by hand.
+
+# %% key="healthy"
+healthy = helpers.pipeline_from_script(helpers.healthy_script(), "healthy script")
+show_script(helpers.healthy_script())
+
+# %% [markdown] key="stage-raw"
+# **A raw row.** Can you judge it yourself? If you cannot, a model cannot learn it.
+
+# %% key="raw-row"
+raw = healthy.load()
+row = raw["train"][1]
+print(row["premise"])
+print(row["hypothesis"])
+print(row["label"], "=", raw["train"].features["label"].int2str(row["label"]))
+
+# %% [markdown] key="stage-tokenized"
+# **A tokenized row.** Turn the numbers back into text. It must be the row you just read: two sentences between `[CLS]`, `[SEP]` and `[SEP]`.
+
+# %% key="tokenized-row"
+tokenized = healthy.tokenize(raw)
+ids = tokenized["train"][1]["input_ids"]
+print(ids)
+print(tokenizer.decode(ids))
+
+# %% [markdown] key="stage-batch"
+# **A batch.** Look at the container, the keys, the shapes, the dtypes and the labels. The labels are among the inputs, under `labels`: the padding collator renamed the column on the way.
+
+# %% key="batch"
+tf.keras.utils.set_random_seed(1)
+train, validation = healthy.batch(tokenized)
+one_batch = next(iter(validation))
+look_at_batch(one_batch)
+
+# %% [markdown] key="stage-forward"
+# **The forward pass.** One row of logits for each sentence pair, one column for each of the three labels.
+
+# %% key="forward"
+model = healthy.build_model()
+healthy.compile_model(model)
+output = model(one_batch)
+output.logits.shape
+
+# %% [markdown] key="stage-loss"
+# **The loss.** This model computes it itself, because the batch has `labels`. Nothing is trained yet, so the model guesses among three classes. A guess costs ln 3 ≈ 1.10.
+
+# %% key="loss" tags=["band"]
+print(f"loss of one batch before training: {float(tf.reduce_mean(output.loss)):.2f}")
+
+# %% key="loss-near-chance" tags=["hidden-assertion"]
+import math
+
+assert abs(float(tf.reduce_mean(output.loss)) - math.log(3)) < 0.15
+assert round(math.log(3), 2) == 1.10
+
+# %% [markdown] key="stage-gradients"
+# **The gradients.** A `GradientTape` watches the forward pass and gives one gradient for each weight tensor. `None` would mean: no path from the loss to this weight.
+
+# %% key="gradients"
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(model(one_batch, training=True).loss)
+gradients = tape.gradient(loss, model.trainable_variables)
+print(len(gradients), "weight tensors,", sum(g is None for g in gradients), "without a gradient")
+
+# %% key="no-gradient-is-none" tags=["hidden-assertion"]
+assert all(g is not None for g in gradients)
+
+# %% [markdown] key="stage-update"
+# **The update.** The optimizer changes every weight a little.
+
+# %% key="update"
+before = model.trainable_variables[0].numpy()
+model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+change = abs(model.trainable_variables[0].numpy() - before).max()
+print(f"largest change of a weight: {change:.0e}")
+
+# %% key="update-is-the-rate" tags=["hidden-assertion"]
+assert 4e-5 < change < 6e-5
+
+# %% [markdown] key="stage-metric"
+# **The metric.** Evaluate *before* you train. You learn whether the evaluation runs, and you get the number that training has to beat. With three classes of equal size, guessing gives about one third.
+
+# %% key="metric" tags=["band"]
+untrained = healthy.build_model()
+healthy.compile_model(untrained)
+scores = untrained.evaluate(validation, return_dict=True, verbose=0)
+print(f"before training: loss {scores['loss']:.2f}, accuracy {scores['accuracy']:.2f}")
+
+# %% key="metric-near-chance" tags=["hidden-assertion"]
+assert abs(scores["loss"] - math.log(3)) < 0.15 and 0.2 < scores["accuracy"] < 0.47
+
+# %% [markdown] key="walk-tool"
+# ## The same walk, in one call
+#
+# `walk()` does what you just did: it runs the stages of a pipeline, with one batch of training, and shows what came out of each. Here it is for our broken script.
+#
+# **Predict.** At which stage will it stop?
+
+# %% key="walk-broken"
+broken = Pipeline(load, tokenize, batch, build_model, compile_model, fit, evaluate)
+walk(broken)
+
+# %% [markdown] key="walk-explained"
+# The walk goes in the order of the data, so it meets the rows of different length first. `fit()` built its graph first and told us about the labels. Both must be repaired. The walk's stage is the earlier one, so we begin there.
+
+# %% key="walk-claims" tags=["hidden-assertion"]
+_seen = walk(broken)
+assert _seen.failing_stage == "batch" and "same shape" in _seen.message
+
+# %% [markdown] key="no-gradients"
+# ## "No gradients provided": what it was, what it is
+#
+# In 2021 this script failed with one sentence: *No gradients provided for any variable*. The labels never reached the loss, so there was nothing to differentiate. Today the libraries find the same mistakes earlier, and say it in other words. Here are four relatives, each raised live in `fit()`.
+
+
+# %% key="raise-in-fit"
+def error_in_fit(pipeline):
+    train, validation = pipeline.batch(pipeline.tokenize(pipeline.load()))
+    model = pipeline.build_model()
+    pipeline.compile_model(model)
+    try:
+        pipeline.fit(model, train, validation)
+    except Exception as error:
+        return explain_error(error)
+
+
+# %% [markdown] key="relative-1"
+# **The labels lie under a wrong key, and `compile()` names a Keras loss.**
+
+# %% key="relative-1-run"
+error_in_fit(fault("wrong_key_keras_loss").pipeline())
+
+# %% [markdown] key="relative-2"
+# **The labels lie under a wrong key, and the model has to compute its own loss.**
+
+# %% key="relative-2-run"
+error_in_fit(fault("wrong_key_own_loss").pipeline())
+
+# %% [markdown] key="relative-3"
+# **There are no labels at all.**
+
+# %% key="relative-3-run"
+error_in_fit(fault("no_labels").pipeline())
+
+# %% [markdown] key="relative-4"
+# **There is a loss, but no gradient can flow through it.** The sentence of 2021 is still alive.
+
+# %% key="relative-4-run"
+error_in_fit(fault("no_gradient").pipeline())
+
+# %% [markdown] key="debrief"
+# ## Debrief
+#
+# The repair of this lesson is one word in one line:
+
+# %% key="debrief-diff"
+from helpers.arc import script_after
+
+show_diff(script_after(0), script_after(1))
+
+# %% [markdown] key="summary"
+# What to take with you:
+#
+# * Read a traceback from its end: the last line, then your own lines.
+# * An error names the first fault that is met, not the only one, and not always the earliest in the data.
+# * Walk through the pipeline: raw row, tokenized row, batch, forward pass, loss, gradients, update, metric.
+# * Evaluate before you train.
+#
+# **Next:** the exercise, [`exercises/01_the_broken_script.ipynb`](../exercises/01_the_broken_script.ipynb).
+
+# %% [markdown] key="credit"
+# ---
+# This lesson follows the first section of "Debugging the training pipeline" in the Hugging Face course (chapter 8, TensorFlow). Changed here: the script is written as seven functions and reads the course's own data; it keeps `attention_mask` among its columns; its first error is the one that today's libraries raise.

@@ -1,0 +1,205 @@
+# %% [markdown] key="title"
+# # Exercise 01 · The broken script
+#
+# ★☆☆ · 30 minutes · 3 tasks
+#
+# Each task ends with a check. A check tells you what holds and what does not yet hold. Run it as often as you like.
+
+# %% key="setup"
+import tensorflow as tf
+from transformers import AutoTokenizer, TFAutoModelForSequenceClassification
+
+from helpers import Pipeline, check_diagnosis, check_repair, explain_error, find_checkpoint, hint, load_mnli, look_at_batch, unseen_pipeline, walk
+
+# %% [markdown] key="task-1"
+# ## Task 1: name the failing stage
+#
+# Three pipelines, `a`, `b` and `c`, are broken. You cannot see their code. Walk through each and say:
+#
+# * **stage**: the stage that fails first, as `walk()` names it;
+# * **evidence**: what shows it, as `(probe, field, value)`. The probe is `"walk"` or `"look_at_batch"`; the field is one of its fields; the value is what you read there.
+#
+# For example: `("walk", "error_class", "KeyError")`. The check runs the probe itself and compares.
+
+# %% key="fields"
+help(type(walk(unseen_pipeline("a"))))
+
+# %% key="walk-a"
+walk(unseen_pipeline("a"))
+
+# %% key="walk-b"
+walk(unseen_pipeline("b"))
+
+# %% key="walk-c"
+walk(unseen_pipeline("c"))
+
+# %% [markdown] key="answer-1"
+# Write your answers here. Need help? Run `hint("01/name_the_stage")`. Each call shows one hint more.
+
+# %% key="answers" tags=["task"]
+# solution: begin
+stage_a = "batch"
+evidence_a = ("walk", "message", "all input arrays must have the same shape")
+# solution: end
+# exercise: begin
+#| stage_a = "…"
+#| evidence_a = ("…", "…", "…")
+# exercise: end
+
+# solution: begin
+train_b, validation_b = unseen_pipeline("b").batch(unseen_pipeline("b").tokenize(unseen_pipeline("b").load()))
+print(look_at_batch(train_b).keys)
+stage_b = "loss"
+evidence_b = ("look_at_batch", "keys", ["input_ids", "attention_mask"])
+# solution: end
+# exercise: begin
+#| stage_b = "…"
+#| evidence_b = ("…", "…", "…")
+# exercise: end
+
+# solution: begin
+stage_c = "gradients"
+evidence_c = ("walk", "message", "No gradients provided for any variable")
+# solution: end
+# exercise: begin
+#| stage_c = "…"
+#| evidence_c = ("…", "…", "…")
+# exercise: end
+
+# %% key="check-a" tags=["check"]
+check_diagnosis("a", stage_a, evidence_a)
+
+# %% key="check-b" tags=["check"]
+check_diagnosis("b", stage_b, evidence_b)
+
+# %% key="check-c" tags=["check"]
+check_diagnosis("c", stage_c, evidence_c)
+
+# %% [markdown] key="task-2"
+# ## Task 2: repair the script, with the model's own loss
+#
+# The script below pads its rows in the tokenizer. It still fails in `fit()`. Repair it so that **the model computes its own loss**. Change as little as you can, and keep all rows.
+#
+# Need help? `hint("01/own_loss")`.
+
+# %% key="script" tags=["task"]
+checkpoint = find_checkpoint()
+tokenizer = AutoTokenizer.from_pretrained(checkpoint)
+
+
+def load():
+    return load_mnli(train_rows=3000, validation_rows=900)
+
+
+def tokenize(raw):
+    def tokenize_rows(rows):
+        return tokenizer(rows["premise"], rows["hypothesis"], truncation=True, padding="max_length", max_length=64)
+
+    # solution: begin
+    return raw.map(tokenize_rows, batched=True).rename_column("label", "labels")
+    # solution: end
+    # exercise: begin
+    #| return raw.map(tokenize_rows, batched=True)
+    # exercise: end
+
+
+def batch(tokenized):
+    # solution: begin
+    options = dict(columns=["input_ids", "attention_mask", "labels"], batch_size=16)
+    # solution: end
+    # exercise: begin
+    #| options = dict(columns=["input_ids", "attention_mask", "label"], batch_size=16)
+    # exercise: end
+    train = tokenized["train"].to_tf_dataset(shuffle=True, **options)
+    validation = tokenized["validation_matched"].to_tf_dataset(**options)
+    return train, validation
+
+
+def build_model():
+    return TFAutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=3)
+
+
+def compile_model(model):
+    # solution: begin
+    model.compile(optimizer=tf.keras.optimizers.Adam(5e-5), metrics=["accuracy"])
+    # solution: end
+    # exercise: begin
+    #| model.compile(optimizer=tf.keras.optimizers.Adam(5e-5), loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
+    # exercise: end
+
+
+def fit(model, train, validation):
+    return model.fit(train, validation_data=validation, epochs=1)
+
+
+def evaluate(model, validation):
+    return model.evaluate(validation, return_dict=True)
+
+
+# %% [markdown] key="look-first"
+# Look before you change anything: what does the walk say, and what is in a batch?
+
+# %% key="walk-script"
+pipeline = Pipeline(load, tokenize, batch, build_model, compile_model, fit, evaluate)
+walk(pipeline)
+
+# %% key="check-own-loss" tags=["check"]
+check_repair("01/own_loss", pipeline)
+
+# %% [markdown] key="task-3"
+# ## Task 3: repair it again, with a Keras loss
+#
+# Now start again from the broken script, and repair it so that **a Keras loss** computes the loss. Only these three functions may have to change.
+#
+# Need help? `hint("01/keras_loss")`.
+
+# %% key="script-3" tags=["task"]
+def tokenize(raw):
+    def tokenize_rows(rows):
+        return tokenizer(rows["premise"], rows["hypothesis"], truncation=True, padding="max_length", max_length=64)
+
+    return raw.map(tokenize_rows, batched=True)
+
+
+def batch(tokenized):
+    # solution: begin
+    options = dict(columns=["input_ids", "attention_mask"], label_cols=["label"], batch_size=16)
+    # solution: end
+    # exercise: begin
+    #| options = dict(columns=["input_ids", "attention_mask", "label"], batch_size=16)
+    # exercise: end
+    train = tokenized["train"].to_tf_dataset(shuffle=True, **options)
+    validation = tokenized["validation_matched"].to_tf_dataset(**options)
+    return train, validation
+
+
+def compile_model(model):
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer=tf.keras.optimizers.Adam(5e-5), loss=loss, metrics=["accuracy"])
+
+
+# %% key="check-keras-loss" tags=["check"]
+pipeline = Pipeline(load, tokenize, batch, build_model, compile_model, fit, evaluate)
+check_repair("01/keras_loss", pipeline)
+
+# %% [markdown] key="done"
+# ## Does it train?
+#
+# A check of one batch cannot tell you how a whole training goes. Train your repaired script for one epoch, and compare the accuracy with the one third of a guess.
+
+# %% key="train" tags=["solution-only", "band"]
+train, validation = batch(tokenize(load()))
+model = build_model()
+compile_model(model)
+fit(model, train, validation)
+scores = evaluate(model, validation)
+print(f"accuracy {scores['accuracy']:.2f}")
+
+# %% key="train-band" tags=["solution-only", "hidden-assertion"]
+assert scores["accuracy"] > 0.6
+
+# %% key="train-yourself" tags=["exercise-only"]
+# train, validation = batch(tokenize(load()))
+
+# %% [markdown] key="next"
+# **Next:** compare your work with the worked copy in `solutions`.

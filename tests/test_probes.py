@@ -1,0 +1,230 @@
+"""Probes: what they see, and what they answer to things that they cannot work with."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from helpers import explain_error, look_at_batch, walk
+from helpers.guards import NotExamined, first_batch
+from helpers.pipeline import STAGES, Pipeline, healthy_script, pipeline_from_script
+from helpers.probes.frames import core_message, own_frame
+from helpers.probes.known_errors import known_errors
+
+WRONG_OBJECTS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), st.lists(st.integers()), st.dictionaries(st.text(), st.integers()),
+    st.tuples(st.text(), st.text()), st.sampled_from([object(), int, print, np.zeros(3), np.array("x"), ValueError("x"), iter([]), {"input_ids": None}, range(3), Ellipsis]),
+)  # fmt: skip
+
+
+def wrong(probe, thing):
+    answer = probe(thing)
+    assert isinstance(answer, NotExamined), answer
+    assert not answer
+    text = repr(answer)
+    assert text.startswith("Not examined: ") and "\nNext: " in text and "Traceback" not in text
+    return answer
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(WRONG_OBJECTS)
+def test_look_at_batch_answers_any_wrong_object(thing):
+    answer = look_at_batch(thing)
+    assert "Traceback" not in repr(answer)
+    if not hasattr(thing, "shape"):
+        wrong(look_at_batch, thing)
+
+
+@settings(max_examples=200, deadline=None)
+@given(WRONG_OBJECTS)
+def test_walk_answers_any_wrong_object(thing):
+    wrong(walk, thing)
+
+
+@settings(max_examples=200, deadline=None)
+@given(WRONG_OBJECTS)
+def test_explain_error_answers_any_wrong_object(thing):
+    told = explain_error(thing)
+    assert told.known is False
+    if not isinstance(thing, BaseException):
+        assert repr(told)
+        assert thing is None or "needs the exception object" in told.message
+
+
+def test_a_half_run_notebook_is_told_which_functions_are_missing():
+    answer = walk(Pipeline(*[None if stage in ("batch", "fit") else print for stage in STAGES]))
+    assert "batch, fit" in answer.why
+
+
+def test_a_pytorch_like_model_is_refused_by_name():
+    class DistilBertForSequenceClassification:
+        pass
+
+    healthy = pipeline_from_script(healthy_script())
+    answer = look_at_batch({"input_ids": np.zeros((2, 3), np.int64)}, model=DistilBertForSequenceClassification())
+    assert "not a TensorFlow model" in answer.why
+    seen = walk(Pipeline(healthy.load, healthy.tokenize, healthy.batch, DistilBertForSequenceClassification, print, print, print))
+    assert seen.failing_stage == "build_model" and "not a TensorFlow model" in seen.message
+
+
+def test_an_unbatched_dataset_is_seen_as_one():
+    import tensorflow as tf
+
+    view = look_at_batch(tf.data.Dataset.from_tensor_slices({"input_ids": np.zeros((4, 7), np.int64), "labels": [0, 1, 2, 0]}))
+    assert view.shapes == {"input_ids": (7,), "labels": ()}
+
+
+def test_a_dataset_that_raises_while_iterating_is_answered_with_its_error():
+    import tensorflow as tf
+
+    def rows():
+        yield np.zeros(3)
+        raise RuntimeError("row 2 is broken")
+
+    dataset = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec((3,), tf.float64)).batch(2)
+    answer = look_at_batch(dataset)
+    assert isinstance(answer, NotExamined) and "row 2 is broken" in answer.why
+
+
+def test_an_empty_dataset_is_said_to_be_empty():
+    import tensorflow as tf
+
+    assert "empty" in look_at_batch(tf.data.Dataset.from_tensor_slices(np.zeros((0, 3)))).why
+
+
+def test_a_dataset_that_never_answers_does_not_hang_the_probe():
+    import time
+
+    import tensorflow as tf
+
+    def rows():
+        time.sleep(5)
+        yield 1.0
+
+    dataset = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec((), tf.float64))
+    start = time.perf_counter()
+    with pytest.raises(Exception) as caught:
+        first_batch(dataset, seconds=0.5)
+    assert time.perf_counter() - start < 4
+    assert "gave no batch in 0.5 seconds" in str(caught.value)
+
+
+def test_look_at_batch_sees_labels_in_the_dict_in_y_and_nowhere():
+    ids, labels = np.zeros((2, 3), np.int64), np.array([1, 2])
+    among_inputs = look_at_batch({"input_ids": ids, "labels": labels})
+    assert (among_inputs.container, among_inputs.labels_at, among_inputs.labels) == ("dict", "inputs['labels']", [1, 2])
+    apart = look_at_batch(({"input_ids": ids}, labels))
+    assert (apart.container, apart.labels_at, apart.keys) == ("(x, y)", "y", ["input_ids"])
+    none = look_at_batch({"input_ids": ids})
+    assert none.labels_at is None and "nowhere" in repr(none)
+
+
+def test_look_at_batch_measures_the_padding():
+    view = look_at_batch({"input_ids": np.array([[5, 0], [5, 5]]), "attention_mask": np.array([[1, 0], [1, 1]])})
+    assert view.padded == 0.25
+
+
+def test_the_learners_own_frame_is_found_and_the_libraries_frames_are_not():
+    script = healthy_script().replace("labels", "lables")
+    pipeline = pipeline_from_script(script, "mine")
+    with pytest.raises(ValueError, match="lables") as caught:
+        pipeline.batch(pipeline.tokenize(pipeline.load()))
+    frame = own_frame(caught.value)
+    assert frame.filename.startswith("<mine") and frame.name == "batch" and "to_tf_dataset" in frame.line
+    told = explain_error(caught.value)
+    assert told.known and told.stage == "batch" and "to_tf_dataset" in told.own_frame
+
+
+def test_an_unknown_error_is_said_to_be_unknown():
+    told = explain_error(RuntimeError("the moon is full"))
+    assert not told.known and told.error_class == "RuntimeError" and told.message == "the moon is full"
+    assert "does not know this error" in repr(told)
+
+
+def test_without_an_error_explain_error_says_so(monkeypatch):
+    for name in ("last_exc", "last_value"):
+        monkeypatch.setattr(sys, name, None, raising=False)
+    assert "No error has been raised" in explain_error().message
+
+
+def test_an_error_whose_text_cannot_be_read_is_still_explained():
+    class Silent(Exception):
+        def __str__(self):
+            raise ValueError("no text")
+
+    told = explain_error(Silent())
+    assert not told.known and told.error_class == "Silent"
+
+
+@pytest.mark.parametrize(
+    ("message", "core"),
+    [
+        ("in user code:\n\n    File 'x.py', line 3, in f\n        g()\n\n    ValueError: too short\n", ("ValueError", "too short")),
+        ("Graph execution error:\n\nDetected at node EagerPyFunc\nValueError: all wet\n\n\t [[{{node EagerPyFunc}}]] [Op:__inference_1]", ("ValueError", "all wet")),
+        ("{{function_node __wrapped__X}} Received a label value of 2 [Op:X]", ("InvalidArgumentError", "Received a label value of 2")),
+    ],
+)
+def test_the_line_that_counts_is_dug_out_of_a_wall_of_text(message, core):
+    class InvalidArgumentError(Exception):
+        pass
+
+    assert core_message(InvalidArgumentError(message)) == core
+
+
+# ---------------------------------------------------------------- every known error, raised live
+
+
+def raise_optimizer_of_keras_3():
+    import keras
+    import tf_keras
+
+    model = tf_keras.Sequential([tf_keras.layers.Dense(2)])
+    model.compile(optimizer=keras.optimizers.Adam(1e-3), loss="mse")
+
+
+def raise_target_data_missing():
+    import tf_keras
+
+    inputs = {name: tf_keras.Input((1,), name=name) for name in ("a", "labels")}
+    model = tf_keras.Model(inputs, tf_keras.layers.Dense(2)(inputs["a"]))
+    model.compile(loss="mse")
+    model.fit({name: np.zeros((4, 1)) for name in inputs}, verbose=0)
+
+
+def raise_one_hot_with_sparse_loss():
+    import tensorflow as tf
+
+    tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)(np.eye(3)[[0, 1]], np.zeros((2, 3), np.float32))
+
+
+def raise_label_outside_the_head():
+    import tensorflow as tf
+
+    tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)(np.array([0, 2]), np.zeros((2, 2), np.float32))
+
+
+LIVE = {
+    "Could not interpret optimizer identifier": raise_optimizer_of_keras_3,
+    "Target data is missing": raise_target_data_missing,
+    "logits and labels must have the same first dimension": raise_one_hot_with_sparse_loss,
+    "which is outside the valid range of": raise_label_outside_the_head,
+}
+
+
+@pytest.mark.parametrize("text", LIVE)
+def test_a_known_error_is_raised_live_and_recognised(text):
+    with pytest.raises(Exception) as caught:
+        LIVE[text]()
+    told = explain_error(caught.value)
+    assert told.known and text in str(caught.value)
+    assert told.means == next(known.means for known in known_errors() if known.text == text)
+
+
+def test_every_known_error_is_raised_by_a_test():
+    from helpers.faults import CATALOGUE
+
+    raised = [fault.error_text for fault in CATALOGUE.values()] + list(LIVE)
+    for known in known_errors():
+        assert any(known.text in text or text in known.text for text in raised), known.text
