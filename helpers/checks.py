@@ -11,7 +11,7 @@ from helpers.guards import first_line
 from helpers.messages import _
 from helpers.pipeline import describe
 from helpers.probes.look_at_batch import look_at_batch
-from helpers.probes.walk import STAGES, loss_takes_probabilities, owner_of_loss, logits_of, walk
+from helpers.probes.walk import STAGES, logits_of, loss_takes_probabilities, owner_of_loss, walk
 from helpers.verdict import Points, Verdict
 
 HEALTHY_ROWS = 3000  # train_rows of the healthy script; a test compares them

@@ -6,7 +6,10 @@ from helpers.messages import _
 
 class CourseMap:
     def __repr__(self) -> str:
-        rows = [f"{lesson.name[:2]}  {lesson.title:<34} {'★' * lesson.difficulty:<4} {_('{minutes} min').format(minutes=lesson.minutes)}" for lesson in lessons()]
+        rows = [
+            f"{lesson.name[:2]}  {lesson.title:<34} {'★' * lesson.difficulty:<4} {_('{minutes} min').format(minutes=lesson.minutes)}"
+            for lesson in lessons()
+        ]
         return "\n".join(rows)
 
 

@@ -16,6 +16,7 @@ ALWAYS = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
 }
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
+EMBEDDED = {"HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}  # three bars for a second of work; from the Hub, progress is shown
 TRUE = ("1", "true", "True")  # the spellings that TensorFlow itself accepts
 
 _set_here: set[str] = set()  # variables that prepare() set, so that going to the Hub can take back exactly those
@@ -31,7 +32,7 @@ def prepare() -> str | None:
 
     A variable that you set yourself is never changed.
     """
-    wanted = {**ALWAYS, **(OFFLINE if wanted_source() != "hub" else {})}
+    wanted = {**ALWAYS, **({**OFFLINE, **EMBEDDED} if wanted_source() != "hub" else {})}
     keras_2_asked = os.environ.get("TF_USE_LEGACY_KERAS") in TRUE
     for name, value in wanted.items():
         if name not in os.environ:
@@ -44,8 +45,8 @@ def prepare() -> str | None:
 
 
 def go_online() -> None:
-    """Take back the offline switches that prepare() set. They count only in libraries that are imported later."""
-    for name in OFFLINE:
+    """Take back the switches that prepare() set for embedded assets. They count only in libraries that are imported later."""
+    for name in (*OFFLINE, *EMBEDDED):
         if name in _set_here:
             os.environ.pop(name, None)
             _set_here.discard(name)

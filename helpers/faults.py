@@ -104,7 +104,10 @@ def back(changes: Changes) -> Changes:
 _LABEL_AMONG_INPUTS: Changes = [
     ('columns=["input_ids", "attention_mask"], label_cols=["label"]', 'columns=["input_ids", "attention_mask", "label"]')
 ]
-_NO_RENAME: Changes = [('batched=True).rename_column("label", "labels")', "batched=True)"), ('"attention_mask", "labels"]', '"attention_mask", "label"]')]
+_NO_RENAME: Changes = [
+    ('batched=True).rename_column("label", "labels")', "batched=True)"),
+    ('"attention_mask", "labels"]', '"attention_mask", "label"]'),
+]
 _NO_LABELS: Changes = [('"attention_mask", "labels"]', '"attention_mask"]')]
 _ERROR_RATE = """def error_rate(labels, logits):
     wrong = tf.argmax(logits, axis=-1) != tf.cast(labels, tf.int64)

@@ -1,9 +1,9 @@
 """Fine-tune DistilBERT on MNLI: load -> tokenize -> batch -> build_model -> compile_model -> fit -> evaluate."""
 
+from helpers import find_checkpoint, load_mnli  # before TensorFlow: it chooses Keras 2
+
 import tensorflow as tf
 from transformers import AutoTokenizer, DataCollatorWithPadding, TFAutoModelForSequenceClassification
-
-from helpers import find_checkpoint, load_mnli
 
 checkpoint = find_checkpoint()
 tokenizer = AutoTokenizer.from_pretrained(checkpoint)

@@ -21,7 +21,11 @@ class Machine:
     lines: tuple[str, ...]
 
     def __repr__(self) -> str:
-        end = _("This machine is ready.") if self.ready else _("This machine is not ready: mend what is marked with ✗, then run this cell again.")
+        end = (
+            _("This machine is ready.")
+            if self.ready
+            else _("This machine is not ready: mend what is marked with ✗, then run this cell again.")
+        )
         return "\n".join([*self.lines, end])
 
 
@@ -36,7 +40,10 @@ def check_machine() -> Machine:
         good &= ok
         lines.append(f"{'✓' if ok else '✗'} {text}")
 
-    line((3, 11) <= sys.version_info[:2] <= (3, 13), _("Python {version} (3.11 to 3.13 are tested)").format(version=platform.python_version()))
+    line(
+        (3, 11) <= sys.version_info[:2] <= (3, 13),
+        _("Python {version} (3.11 to 3.13 are tested)").format(version=platform.python_version()),
+    )
     for package in PACKAGES:
         try:
             line(True, f"{package} {version(package)}")
@@ -46,7 +53,10 @@ def check_machine() -> Machine:
     line(True, _("{count} cores").format(count=os.cpu_count()))
     memory = free_memory_gb()
     if memory is not None:
-        line(memory >= NEEDED_MEMORY_GB, _("{free:.1f} GB of memory free (a lesson needs up to {needed} GB)").format(free=memory, needed=NEEDED_MEMORY_GB))
+        line(
+            memory >= NEEDED_MEMORY_GB,
+            _("{free:.1f} GB of memory free (a lesson needs up to {needed} GB)").format(free=memory, needed=NEEDED_MEMORY_GB),
+        )
     disk = shutil.disk_usage(Path.cwd()).free / 1e9
     line(disk >= NEEDED_DISK_GB, _("{free:.1f} GB of disk free").format(free=disk))
     try:

@@ -2,8 +2,8 @@
 
 nbval runs the cells of a notebook and compares what comes out with what is stored. This plugin
 
-- compares through ``errors_text.normalise``, cells with the tag ``band`` without decimal fractions; leaves out stderr, pictures and
-  widget views; and does not compare cells with the tag ``varies``, or with a ``device`` that this machine has not;
+- compares through ``errors_text.essence``, cells with the tag ``band`` without decimal fractions; leaves out stderr, pictures,
+  progress bars and widget views; and does not compare cells with the tag ``varies``, or with a ``device`` that this machine has not;
 - fails a cell that nbval would let pass: one that must raise and does not, or raises another class; one that must be compared and
   was never run; one of which IPython refused a line; one that runs a shell line, whose exit code nobody sees; one whose thread
   died of an exception; a hidden assertion that shows something; an exercise's check that is passed as shipped; a solution's check
@@ -24,6 +24,7 @@ from helpers.build.cell_rules import (
     KEPT_TYPES,
     hides_its_exit_code,
     is_compared,
+    is_kept,
     problems_of_run,
     problems_of_stderr,
     sanitiser,
@@ -115,12 +116,12 @@ def prepare_comparison(item) -> None:
 
 
 def what_counts(outputs: list) -> list:
-    """The outputs without stderr, and without media types that are not stored. (Pictures are stored; nbval does not compare them.)"""
+    """The outputs without stderr, progress bars, and media types that are not stored. (nbval itself does not compare pictures.)"""
     from nbformat import from_dict
 
     counting = []
     for output in outputs:
-        if output["output_type"] == "stream" and output["name"] == "stderr":
+        if not is_kept(output):
             continue
         if "data" in output:
             output = from_dict({**output, "data": {kind: text for kind, text in output["data"].items() if kind in KEPT_TYPES}})

@@ -7,7 +7,13 @@ import sys
 
 HEAVY = ("tensorflow", "tf_keras", "keras", "transformers", "datasets", "huggingface_hub", "numpy", "pandas")
 SET_BY_HELPERS = ("TF_USE_LEGACY_KERAS", "TF_CPP_MIN_LOG_LEVEL", "HF_HUB_DISABLE_TELEMETRY", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
-SET_BY_HELPERS += ("HF_DATASETS_OFFLINE", "TRANSFORMERS_VERBOSITY", "TF_ENABLE_ONEDNN_OPTS", "COURSE_ASSETS")
+SET_BY_HELPERS += (
+    "HF_DATASETS_OFFLINE",
+    "HF_DATASETS_DISABLE_PROGRESS_BARS",
+    "TRANSFORMERS_VERBOSITY",
+    "TF_ENABLE_ONEDNN_OPTS",
+    "COURSE_ASSETS",
+)
 # A stand-in for an import of TensorFlow that came first: only the name in sys.modules counts, and this costs nothing.
 TENSORFLOW_FIRST = "import sys, types; sys.modules['tensorflow'] = types.ModuleType('tensorflow'); "
 
@@ -34,6 +40,7 @@ def test_import_helpers_sets_keras_2_and_offline_and_loads_no_heavy_library():
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
         "HF_DATASETS_OFFLINE": "1",
+        "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
         "heavy": [],
     }
     assert printed == ""
@@ -42,6 +49,7 @@ def test_import_helpers_sets_keras_2_and_offline_and_loads_no_heavy_library():
 def test_with_the_hub_nothing_is_set_offline():
     variables, _printed = after_import(COURSE_ASSETS="hub")
     assert "HF_HUB_OFFLINE" not in variables and "TRANSFORMERS_OFFLINE" not in variables and "HF_DATASETS_OFFLINE" not in variables
+    assert "HF_DATASETS_DISABLE_PROGRESS_BARS" not in variables  # from the Hub, progress is shown
 
 
 def test_a_variable_that_the_learner_set_is_not_changed():

@@ -29,6 +29,7 @@ LESSON = """\
 import os, sys
 print("hello from", os.path.basename(os.getcwd()))
 print("a warning", file=sys.stderr)
+display({"text/plain": "Map:   0%|     | 0/30 [00:00<?, ?it/s]"}, raw=True)
 1 + 1
 
 # %% tags=["raises-exception"] error="ValueError"
@@ -440,6 +441,23 @@ def test_check_finds_a_missing_notebook_and_one_without_a_source(copy_of_ran):
     ]
 
 
+def test_outputs_that_a_learner_left_in_an_exercise_are_found_and_taken_out(copy_of_ran):
+    path = copy_of_ran / "exercises/01_made_up.ipynb"
+    before, notebook = path.read_bytes(), book(copy_of_ran, "exercises")
+    notebook.cells[1].outputs, notebook.cells[1].execution_count = [printed("42")], 7
+    path.write_text(notebooks.to_text(notebook), encoding="utf-8")
+    problems = notebook_check.check(copy_of_ran, notebooks.all_notebooks(copy_of_ran))
+    assert len(problems) == 1 and "the metadata or outputs of cell 2 differ" in problems[0]
+    convert(copy_of_ran)
+    assert path.read_bytes() == before
+
+
+def test_what_a_solution_only_calls_may_stand_in_the_exercise_too(root):
+    write_sources(root, solution=SOLUTION + '\n# %% tags=["solution-only"]\nforty_two = 42\n')
+    convert(root)
+    assert not any("line of the solution" in problem for problem in notebook_check.check(root, notebooks.all_notebooks(root)))
+
+
 def test_check_finds_a_notebook_that_never_ran(root):
     convert(root)
     problems = notebook_check.check(root, notebooks.all_notebooks(root))
@@ -527,6 +545,7 @@ RIGHT = [
         "from IPython.display import display\ndisplay({'text/plain': 'a', 'application/x-view': '1'}, raw=True)",
         [shown("a")],
     ),
+    code_cell("progress-bar", "display({'text/plain': 'Map:   0%|     | 0/3000 [00:00<?, ? examples/s]'}, raw=True)"),
     code_cell("address", "object()", [shown("<object at 0x…>")]),
     code_cell("colours", "print('\\x1b[31mred\\x1b[0m')", [printed("red\n")]),
 ]
@@ -649,6 +668,22 @@ def options(**changed):
     return SimpleNamespace(option=SimpleNamespace(**{**known, "numprocesses": None, "dist": "no", **changed}))
 
 
+def test_stderr_of_a_thread_that_failed_between_two_cells_is_seen():
+    def message(kind, **content):
+        return {"msg_type": kind, "content": content, "parent_header": {"msg_id": "the cell before"}}
+
+    late = [
+        message("stream", name="stderr", text="Exception in thread T:\n"),
+        message("stream", name="stdout", text="x"),
+        message("status"),
+    ]
+    kernel = SimpleNamespace(get_message=lambda stream, timeout=None: late.pop(0))
+    with nbval_hook.recorded_stderr(kernel) as written:
+        while late:
+            kernel.get_message("iopub", timeout=5)
+    assert written == ["Exception in thread T:\n"]
+
+
 def test_a_cell_has_300_seconds_and_runs_in_this_environment():
     config = options()
     nbval_hook.pytest_configure(config)
@@ -668,7 +703,6 @@ def test_the_repository_loads_the_hook_for_its_notebooks(request):
     assert request.config.pluginmanager.hasplugin("nbval_hook")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["00_start_here"])
 def test_a_committed_notebook_gives_the_same_outputs_in_another_folder(name, tmp_path):
     """The smallest stands for all; ``make test`` runs the others where they are."""

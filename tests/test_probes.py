@@ -162,7 +162,10 @@ def test_an_error_whose_text_cannot_be_read_is_still_explained():
     ("message", "core"),
     [
         ("in user code:\n\n    File 'x.py', line 3, in f\n        g()\n\n    ValueError: too short\n", ("ValueError", "too short")),
-        ("Graph execution error:\n\nDetected at node EagerPyFunc\nValueError: all wet\n\n\t [[{{node EagerPyFunc}}]] [Op:__inference_1]", ("ValueError", "all wet")),
+        (
+            "Graph execution error:\n\nDetected at node EagerPyFunc\nValueError: all wet\n\n\t [[{{node EagerPyFunc}}]] [Op:__inference_1]",
+            ("ValueError", "all wet"),
+        ),
         ("{{function_node __wrapped__X}} Received a label value of 2 [Op:X]", ("InvalidArgumentError", "Received a label value of 2")),
     ],
 )
@@ -199,6 +202,14 @@ def raise_one_hot_with_sparse_loss():
     tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)(np.eye(3)[[0, 1]], np.zeros((2, 3), np.float32))
 
 
+def raise_one_hot_with_sparse_loss_in_a_graph():
+    import tensorflow as tf
+
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    shapes_unknown = [tf.TensorSpec((None,)), tf.TensorSpec((None, 3))]
+    tf.function(lambda labels, logits: loss(labels, logits), input_signature=shapes_unknown)(tf.zeros(6), tf.zeros((2, 3)))
+
+
 def raise_label_outside_the_head():
     import tensorflow as tf
 
@@ -208,7 +219,8 @@ def raise_label_outside_the_head():
 LIVE = {
     "Could not interpret optimizer identifier": raise_optimizer_of_keras_3,
     "Target data is missing": raise_target_data_missing,
-    "logits and labels must have the same first dimension": raise_one_hot_with_sparse_loss,
+    "`labels.shape` must equal `logits.shape` except for the last dimension": raise_one_hot_with_sparse_loss,
+    "logits and labels must have the same first dimension": raise_one_hot_with_sparse_loss_in_a_graph,
     "which is outside the valid range of": raise_label_outside_the_head,
 }
 

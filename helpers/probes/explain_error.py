@@ -47,8 +47,10 @@ def explain_error(error: BaseException | None = None) -> Explanation:
     own = None
     if frame:
         place = "" if "ipykernel_" in frame.filename else f"{frame.filename}, "
-        own = _("{place}line {number} in {function}: {code}").format(place=place, number=frame.lineno, function=frame.name, code=frame.line or "?")
-    known = next((k for k in known_errors() if k.text in str(error)), None)
+        own = _("{place}line {number} in {function}: {code}").format(
+            place=place, number=frame.lineno, function=frame.name, code=frame.line or "?"
+        )
+    known = next((k for k in known_errors() if k.text in frames.text_of(error)), None)
     return Explanation(
         error_class=error_class,
         message=message,

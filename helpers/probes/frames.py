@@ -25,14 +25,33 @@ STAGE_OF_FUNCTION = [
 ]
 
 
+def text_of(error: BaseException) -> str:
+    """str(error), or what can be said where that fails."""
+    try:
+        return str(error).strip()
+    except Exception as failure:
+        return f"(its text cannot be read: {type(failure).__name__})"
+
+
 def core_message(error: BaseException) -> tuple[str, str]:
     """(class name, message) of the error that counts. TensorFlow wraps errors in walls of text; the inner one is dug out."""
-    text = str(error).strip()
-    text = re.sub(r"(for any variable): \(\[.*", r"\1.", text, flags=re.DOTALL)  # the names of all weights follow
+    text = re.sub(r"(for any variable): \(\[.*", r"\1.", text_of(error), flags=re.DOTALL)  # the names of all weights follow
     inner = re.findall(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception|Interrupt|Iteration)): (.+)$", text, re.MULTILINE)
     if inner:
         return inner[-1][0], inner[-1][1].strip()
-    noise = ("Graph execution error", "Detected at node", "<stack traces", "File ", "[[", "in user code", "Traceback ", "Stack trace", "Exception encountered when calling", "Call arguments received", "•")
+    noise = (
+        "Graph execution error",
+        "Detected at node",
+        "<stack traces",
+        "File ",
+        "[[",
+        "in user code",
+        "Traceback ",
+        "Stack trace",
+        "Exception encountered when calling",
+        "Call arguments received",
+        "•",
+    )
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith(noise)]
     message = lines[0] if lines else ""
     message = re.sub(r"^\{\{function_node .*?\}\} ?", "", re.sub(r"^\{\{.*?\}\} ?", "", message))
@@ -66,7 +85,7 @@ def own_frame(error: BaseException) -> traceback.FrameSummary | None:
 def stage_of(error: BaseException) -> str | None:
     """The stage of the walk in which ``error`` was raised, read off the functions on the stack and off the text, or None."""
     names = [frame.name for frame in frames_of(error)]
-    text = str(error)
+    text = text_of(error)
     if "IteratorGetNext" in text or "EagerPyFunc" in text:
         return "batch"
     if "Could not find label column(s)" in text or "SoftmaxCrossEntropy" in text:

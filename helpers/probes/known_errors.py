@@ -22,7 +22,9 @@ def known_errors() -> list[KnownError]:
             "not found in dataset!",
             "batch",
             _("to_tf_dataset() was asked for a column that the data set does not have."),
-            _("Compare columns= with the data set's column names. MNLI calls its column `label`; only a padding collator renames it to `labels`."),
+            _(
+                "Compare columns= with the data set's column names. MNLI calls its column `label`; only a padding collator renames it to `labels`."
+            ),
         ),
         KnownError(
             "Could not find label column(s) in input dict",
@@ -74,6 +76,12 @@ def known_errors() -> list[KnownError]:
         ),
         KnownError(
             "logits and labels must have the same first dimension",
+            "loss",
+            _("The labels do not have one number per row: one-hot labels met a sparse loss, or a batch axis is missing."),
+            _("Compare the shapes of the labels and of the logits."),
+        ),
+        KnownError(
+            "`labels.shape` must equal `logits.shape` except for the last dimension",
             "loss",
             _("The labels do not have one number per row: one-hot labels met a sparse loss, or a batch axis is missing."),
             _("Compare the shapes of the labels and of the logits."),

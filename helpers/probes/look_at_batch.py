@@ -41,7 +41,11 @@ class BatchView:
         if self.padded is not None:
             lines.append(_("padding:     {share:.0%} of the positions").format(share=self.padded))
         if self.not_taken is not None:
-            lines.append(_("model takes: {answer}").format(answer=_("every key") if not self.not_taken else _("not {keys}").format(keys=", ".join(self.not_taken))))
+            lines.append(
+                _("model takes: {answer}").format(
+                    answer=_("every key") if not self.not_taken else _("not {keys}").format(keys=", ".join(self.not_taken))
+                )
+            )
         for row in self.text or []:
             lines.append(f"  {row}")
         return "\n".join(lines)
@@ -61,7 +65,7 @@ def look_at_batch(batch, model=None, tokenizer=None, rows: int = 2) -> BatchView
     parts = dict(x) if hasattr(x, "keys") else {"x": x}
     if y is not None:
         parts |= {f"y['{key}']": value for key, value in y.items()} if hasattr(y, "keys") else {"y": y}
-    if not all(hasattr(value, "shape") and hasattr(value, "dtype") for value in parts.values()):
+    if not parts or not all(hasattr(value, "shape") and hasattr(value, "dtype") for value in parts.values()):
         raise CannotExamine(
             _("this is {kind}, not a batch: its parts are not tensors.").format(kind=describe(batch)),
             _("Pass a batched tf.data.Dataset, or one batch of it: next(iter(train))."),
@@ -101,4 +105,7 @@ def _first_or_its_error(dataset):
     except Exception as error:
         from helpers.probes.frames import core_message
 
-        raise CannotExamine(_("the dataset raised {error} while its first batch was read.").format(error=": ".join(core_message(error))), _("explain_error() tells what the message means.")) from None
+        raise CannotExamine(
+            _("the dataset raised {error} while its first batch was read.").format(error=": ".join(core_message(error))),
+            _("explain_error() tells what the message means."),
+        ) from None

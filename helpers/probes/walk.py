@@ -62,7 +62,9 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
     """
     problem = problem_with(pipeline)
     if problem:
-        return NotExamined(problem, _("Define the seven functions, then walk(Pipeline(load, tokenize, batch, build_model, compile_model, fit, evaluate))."))
+        return NotExamined(
+            problem, _("Define the seven functions, then walk(Pipeline(load, tokenize, batch, build_model, compile_model, fit, evaluate)).")
+        )
     start, done, made = time.perf_counter(), [], {}
 
     def ok(stage, *lines):
@@ -85,12 +87,16 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
             stage = "build_model"
             model = pipeline.build_model()
             if not is_tf_model(model):
-                raise CannotExamine(_("build_model() returned {kind}, not a TensorFlow model.").format(kind=describe(model)), _("Return the model."))
+                raise CannotExamine(
+                    _("build_model() returned {kind}, not a TensorFlow model.").format(kind=describe(model)), _("Return the model.")
+                )
             ok(stage, model_line(model))
             stage = "compile_model"
             pipeline.compile_model(model)
             if getattr(model, "optimizer", None) is None:
-                raise CannotExamine(_("compile_model() did not compile the model."), _("Call model.compile(…) on the model that it is given."))
+                raise CannotExamine(
+                    _("compile_model() did not compile the model."), _("Call model.compile(…) on the model that it is given.")
+                )
             ok(stage, compile_line(model))
             model.run_eagerly = True
             before = [weight.numpy() for weight in model.weights]
@@ -101,9 +107,17 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
             logits = logits_of(model, one)
             ok("forward", logits_line(logits))
             if not math.isfinite(loss):
-                raise CannotExamine(_("the loss is {loss}.").format(loss=loss), _("Look at the loss of each sample: which ones are not finite, and what do they share?"))
+                raise CannotExamine(
+                    _("the loss is {loss}.").format(loss=loss),
+                    _("Look at the loss of each sample: which ones are not finite, and what do they share?"),
+                )
             classes = logits.shape[-1]
-            ok("loss", _("{loss:.3f} (guessing among {classes} classes: ln {classes} = {chance:.3f})").format(loss=loss, classes=classes, chance=math.log(classes)))
+            ok(
+                "loss",
+                _("{loss:.3f} (guessing among {classes} classes: ln {classes} = {chance:.3f})").format(
+                    loss=loss, classes=classes, chance=math.log(classes)
+                ),
+            )
             ok("gradients", _("reach {count} weight tensors").format(count=len(before)))
             ok("update", _("{moved} of {count} weight tensors moved").format(moved=moved, count=len(before)))
             made |= {"model": model, "moved": moved, "weights": len(before)}
@@ -177,7 +191,9 @@ def quiet():
 
 def rows_and_example(data, columns) -> list[str]:
     if not hasattr(data, "keys") or not data:
-        raise CannotExamine(_("this stage returned {kind}, not a DatasetDict.").format(kind=describe(data)), _("Return what load_mnli() or map() gives."))
+        raise CannotExamine(
+            _("this stage returned {kind}, not a DatasetDict.").format(kind=describe(data)), _("Return what load_mnli() or map() gives.")
+        )
     lines = [f"{type(data).__name__}: " + ", ".join(f"{split} {len(rows)}" for split, rows in data.items())]
     split = next(iter(data))
     lines.append(_("columns: {names}").format(names=", ".join(data[split].column_names)))
@@ -185,7 +201,9 @@ def rows_and_example(data, columns) -> list[str]:
     for column in columns:
         if column in row:
             value = row[column]
-            shown = f"{len(value)} × {type(value[0]).__name__}: {str(value[:8])[:-1]}, …]" if isinstance(value, list) and value else repr(value)
+            shown = (
+                f"{len(value)} × {type(value[0]).__name__}: {str(value[:8])[:-1]}, …]" if isinstance(value, list) and value else repr(value)
+            )
             lines.append(f"{column} = {shown}")
     return lines
 
@@ -204,14 +222,18 @@ def model_line(model) -> str:
 
 
 def owner_of_loss(model) -> str:
-    """"model" where the model computes its own loss, "keras" where compile() names one."""
+    """ "model" where the model computes its own loss, "keras" where compile() names one."""
     return "model" if getattr(model, "_using_dummy_loss", False) else "keras"
 
 
 def compile_line(model) -> str:
     rate = model.optimizer.learning_rate
     rate = f"{float(rate.numpy() if hasattr(rate, 'numpy') else rate):g}" if not callable(rate) else type(rate).__name__
-    owner = _("the model's own loss") if owner_of_loss(model) == "model" else _("a Keras loss: {name}").format(name=getattr(model.loss, "__name__", None) or getattr(model.loss, "name", None) or model.loss)
+    owner = (
+        _("the model's own loss")
+        if owner_of_loss(model) == "model"
+        else _("a Keras loss: {name}").format(name=getattr(model.loss, "__name__", None) or getattr(model.loss, "name", None) or model.loss)
+    )
     return _("{optimizer}, learning rate {rate}, {owner}").format(optimizer=type(model.optimizer).__name__, rate=rate, owner=owner)
 
 
@@ -224,7 +246,10 @@ def logits_of(model, one) -> np.ndarray:
 
 def loss_of(history) -> float:
     if not hasattr(history, "history") or "loss" not in history.history:
-        raise CannotExamine(_("fit() returned {kind}, not the History of model.fit().").format(kind=describe(history)), _("Write: return model.fit(…). An error that is caught and hidden also ends here."))
+        raise CannotExamine(
+            _("fit() returned {kind}, not the History of model.fit().").format(kind=describe(history)),
+            _("Write: return model.fit(…). An error that is caught and hidden also ends here."),
+        )
     return float(history.history["loss"][-1])
 
 

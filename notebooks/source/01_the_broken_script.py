@@ -6,10 +6,10 @@
 # After this lesson you can read a long TensorFlow traceback, walk through a training pipeline stage by stage, and say in which stage it goes wrong.
 
 # %% key="setup"
-import tensorflow as tf
-
-import helpers
+import helpers  # before TensorFlow: it chooses Keras 2
 from helpers import Pipeline, explain_error, fault, look_at_batch, show_diff, show_script, walk
+
+import tensorflow as tf
 
 # %% [markdown] key="script-text"
 # ## The script
@@ -21,9 +21,8 @@ from helpers import Pipeline, explain_error, fault, look_at_batch, show_diff, sh
 # **Predict.** Read it once. Will it run? If not, which function fails first?
 
 # %% key="script"
-from transformers import AutoTokenizer, TFAutoModelForSequenceClassification
-
 from helpers import find_checkpoint, load_mnli
+from transformers import AutoTokenizer, TFAutoModelForSequenceClassification
 
 checkpoint = find_checkpoint()
 tokenizer = AutoTokenizer.from_pretrained(checkpoint)
@@ -105,7 +104,7 @@ explain_error()
 tokenized["train"].column_names
 
 # %% [markdown] key="explain-1-text"
-# MNLI calls its column `label`, without an s. In 2021 this script got further: `to_tf_dataset` did not stop at a name that it could not find. Today it does, and that is good: an early error is a cheap error.
+# MNLI calls its column `label`, without an s. In 2021 the script failed later, in `fit()`. Today `to_tf_dataset` stops at a name that it cannot find. That is good: an early error is a cheap error.
 #
 # ### Repair
 #

@@ -1,0 +1,206 @@
+"""Pretrains mini-DistilBERT: a WordPiece vocabulary and a small DistilBERT, from unlabelled text alone.
+
+    python -m helpers.build.mini_distilbert            about 20 minutes on 2 cores
+
+Two objectives at once, as BERT had two:
+
+* masked language modelling: 20 % of the words of a quarter of the rows are hidden and must be restored;
+* a sentence-pair objective: the second sentence is a rewritten first one; the model answers three questions for each
+  slot (who, place, time, number, ...): does the second say less there (a word was dropped or made more general)? does
+  it say more (a word was added or made more special)? was a word exchanged for another? So the targets are *where* and
+  *how*, 39 yes-or-no answers for each pair, and never the three labels.
+
+No sentence of mini-MNLI is in the text. What comes out is a checkpoint in the layout of distilbert-base-uncased.
+"""
+
+import argparse
+import time
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from helpers.build import mini_mnli, world
+from helpers.build.scenes import ADDS, BREAKS, KEEPS, SLOTS, chance, change, make_scene, pick, sentence, tell
+
+FOLDER = Path(__file__).resolve().parents[1] / "assets" / "mini_distilbert"
+SHAPE = {"n_layers": 4, "dim": 256, "hidden_dim": 768, "n_heads": 4, "max_position_embeddings": 128}
+STEPS, BATCH, PEAK_RATE, WARM_UP = 8000, 32, 5e-4, 300
+HIDE_EVERY = 4  # one row in four has hidden words
+PAIR_WEIGHT = 30.0  # the pair loss is a mean over 39 answers
+
+
+QUESTIONS = [f"{how}: {slot}" for how in ("less", "more", "exchanged") for slot in SLOTS if slot != "voice"]
+ROLE_SLOTS = {"who", "what", "to", "look", "number"}  # what an exchange of roles touches
+
+# ---------------------------------------------------------------- text
+
+
+def sentences_of_mini_mnli() -> set[str]:
+    return {row[key] for rows in mini_mnli.make_all().values() for row in rows for key in ("premise", "hypothesis")}
+
+
+def make_texts(rng: Random, taken: set[str]) -> tuple[str, str, list[int]]:
+    """Two sentences and the QUESTIONS that are answered yes. ``taken``: sentences that must not come up."""
+    while True:
+        genre = pick(rng, list(world.GENRES))
+        scene = new = make_scene(rng, genre)
+        used: set[str] = set()
+        yes: set[str] = set()
+        for _ in range(int(rng.random() * 4)):
+            changes = pick(rng, [KEEPS, ADDS, BREAKS])
+            found = change(rng, new, changes, used)
+            if found:
+                name, slot, new = found
+                used |= {slot} | (ROLE_SLOTS if slot == "role" else set())
+                if name not in ("passive", "synonym"):
+                    yes.add(f"{'less' if changes is KEEPS else 'more' if changes is ADDS else 'exchanged'}: {slot}")
+        told = tell(scene)
+        if chance(rng, 0.22) and not scene.passive and not scene.reason:
+            told += join_second(rng, genre, scene)
+        opening = pick(rng, world.GENRES[genre][2]) if chance(rng, 0.35) else ""
+        first, second = sentence(opening + told), sentence(tell(replace(new, time_first=chance(rng, 0.2))))
+        if not {first, second, sentence(told)} & taken:
+            return first, second, [QUESTIONS.index(question) for question in yes]
+
+
+def join_second(rng: Random, genre: str, scene) -> str:
+    second = replace(make_scene(rng, genre), who=scene.who, passive=False, time_first=False)
+    return (" but " if second.negated != scene.negated else " and ") + tell(second, subject=False)
+
+
+def train_tokenizer(texts: list[str], size: int = 2000):
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+    from transformers import DistilBertTokenizerFast
+
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"])
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", tokenizer.token_to_id("[CLS]")), ("[SEP]", tokenizer.token_to_id("[SEP]"))],
+    )  # fmt: skip
+    return DistilBertTokenizerFast(tokenizer_object=tokenizer, do_lower_case=True, model_max_length=SHAPE["max_position_embeddings"])
+
+
+def batches(rng: Random, tokenizer, taken: set[str]):
+    """Endless batches: ids, mask (32, length) int32; labels: hidden words, -100 elsewhere; answers (32, 39) float32; which rows are whole."""
+    noise = np.random.default_rng(int(rng.random() * 2**31))
+    special = np.array([tokenizer.pad_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id])
+    while True:
+        pool = [make_texts(rng, taken) for _ in range(BATCH * 32)]
+        encoded = tokenizer([a for a, _, _ in pool], [b for _, b, _ in pool], truncation=True, max_length=64)["input_ids"]
+        order = sorted(range(len(pool)), key=lambda i: (len(encoded[i]) + 7) // 8 + 0.01 * rng.random())
+        groups = [order[i : i + BATCH] for i in range(0, len(order), BATCH)]
+        for group in sorted(groups, key=lambda _: rng.random()):
+            length = -(-max(len(encoded[i]) for i in group) // 8) * 8
+            ids = np.zeros((BATCH, length), np.int32)
+            answers = np.zeros((BATCH, len(QUESTIONS)), np.float32)
+            for row, i in enumerate(group):
+                ids[row, : len(encoded[i])] = encoded[i]
+                answers[row, pool[i][2]] = 1
+            mask = (ids != tokenizer.pad_token_id).astype(np.int32)
+            hidden_rows = np.arange(BATCH) % HIDE_EVERY == 0
+            hide = (noise.random(ids.shape) < 0.2) & ~np.isin(ids, special) & hidden_rows[:, None]
+            labels = np.where(hide, ids, -100)
+            yield np.where(hide, tokenizer.mask_token_id, ids), mask, labels, answers, (~hidden_rows).astype(np.float32)
+
+
+# ---------------------------------------------------------------- pretraining
+
+
+def pretrain(tokenizer, taken: set[str], steps: int = STEPS, seed: int = 0):
+    """A TFDistilBertForMaskedLM, pretrained. Prints its losses every 100 steps."""
+    import tensorflow as tf
+    from transformers import DistilBertConfig, TFDistilBertForMaskedLM
+
+    tf.keras.utils.set_random_seed(seed)
+    config = DistilBertConfig(vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id, dropout=0.0, attention_dropout=0.0, **SHAPE)
+    model = TFDistilBertForMaskedLM(config)
+    model(model.dummy_inputs)
+    head = tf.keras.layers.Dense(len(QUESTIONS))  # linear: what is asked must stand openly in the first token
+    head.build((None, SHAPE["dim"]))
+    variables = model.trainable_variables + head.trainable_variables
+    optimizer = tf.keras.optimizers.Adam(PEAK_RATE)
+    optimizer.build(variables)
+
+    @tf.function
+    def step(ids, mask, labels, answers, whole, number):
+        with tf.GradientTape() as tape:
+            hidden = model.distilbert(ids, attention_mask=mask, training=True)[0]
+            x = model.vocab_layer_norm(model.act(model.vocab_transform(hidden[::HIDE_EVERY])))
+            targets = labels[::HIDE_EVERY]
+            seen = tf.cast(targets >= 0, tf.float32)
+            word = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.maximum(targets, 0), model.vocab_projector(x))
+            word = tf.reduce_sum(word * seen) / tf.reduce_sum(seen)
+            guess = head(hidden[:, 0])
+            pair = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(answers, guess), -1)
+            pair = tf.reduce_sum(pair * whole) / tf.reduce_sum(whole)
+            loss = word + PAIR_WEIGHT * pair
+        gradients, _ = tf.clip_by_global_norm(tape.gradient(loss, variables), 1.0)
+        rise, fall = number / WARM_UP, tf.maximum((steps - number) / (steps - WARM_UP), 0.0)
+        optimizer.learning_rate.assign(PEAK_RATE * tf.minimum(rise, fall))
+        optimizer.apply_gradients(zip(gradients, variables, strict=True))
+        right = tf.cast(tf.reduce_all((guess > 0) == (answers > 0.5), -1), tf.float32)
+        return word, pair, tf.reduce_sum(right * whole) / tf.reduce_sum(whole)
+
+    start, shown = time.time(), []
+    for number, batch in zip(range(steps), batches(Random(seed + 100), tokenizer, taken), strict=False):
+        shown.append([float(value) for value in step(*map(tf.constant, batch), tf.constant(number, tf.float32))])
+        if (number + 1) % 100 == 0:
+            word, pair, right = np.mean(shown, 0)
+            print(
+                f"step {number + 1}  words {word:.3f}  pair {pair:.4f}  all answers right {right:.3f}  {time.time() - start:.0f} s",
+                flush=True,
+            )
+            shown = []
+    return model
+
+
+# ---------------------------------------------------------------- saving
+
+
+def torch_name(name: str) -> tuple[str, bool]:
+    """The PyTorch name of a TF variable, and whether its matrix is transposed there."""
+    name = name.split(":")[0].split("/", 1)[1]
+    name = name.replace("layer_._", "layer.").replace("/", ".")
+    transposed = name.endswith(".kernel")
+    name = name.replace(".kernel", ".weight").replace(".gamma", ".weight").replace(".beta", ".bias")
+    if name.startswith("distilbert.embeddings") and name.endswith("embeddings"):
+        name = name.rsplit(".", 1)[0] + ".weight"
+    return name, transposed
+
+
+def save(model, tokenizer, folder: Path) -> None:
+    from safetensors.numpy import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {}
+    for variable in model.weights:
+        name, transposed = torch_name(variable.name)
+        value = variable.numpy()
+        tensors[name] = np.ascontiguousarray((value.T if transposed else value).astype(np.float16))
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    config = model.config
+    config.architectures, config.dropout, config.attention_dropout = ["DistilBertForMaskedLM"], 0.1, 0.1
+    config.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=FOLDER)
+    parser.add_argument("--steps", type=int, default=STEPS)
+    arguments = parser.parse_args()
+    taken, rng = sentences_of_mini_mnli(), Random(7)
+    tokenizer = train_tokenizer([text for _ in range(20_000) for text in make_texts(rng, taken)[:2]])
+    print("vocabulary", len(tokenizer), flush=True)
+    save(pretrain(tokenizer, taken, arguments.steps), tokenizer, arguments.out)
+
+
+if __name__ == "__main__":
+    main()

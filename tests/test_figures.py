@@ -1,0 +1,69 @@
+"""The figures that the README states were measured on what is in the repository."""
+
+import json
+
+import pytest
+
+from helpers.build import bench, measure
+from helpers.build.measure import RESULT, ROOT, hash_of_inputs, rate
+
+FIGURES = json.loads(RESULT.read_text())
+BENCH = json.loads(bench.RESULT.read_text())
+
+
+def test_the_measurements_are_not_stale():
+    assert FIGURES["inputs"] == hash_of_inputs(), "The assets changed. Run: make measure"
+
+
+def test_the_training_figures_are_of_these_assets():
+    assert BENCH["training_inputs"] == bench.hash_of_training_inputs(), "The assets or the healthy script changed. Run: make bench"
+
+
+@pytest.mark.parametrize("name", FIGURES["bias"])
+def test_a_classifier_that_does_not_compare_the_sentences_stays_under_060(name):
+    figure = FIGURES["bias"][name]
+    assert figure["upper_95"] < 0.60
+
+
+def test_fine_tuning_does_the_work_that_a_linear_probe_cannot():
+    probe = FIGURES["probe"]["linear probe on the frozen encoder"]
+    assert BENCH["training"]["healthy_accuracy_lowest"] > probe["k"] / probe["n"]
+
+
+def test_the_healthy_pipeline_reaches_its_figure_on_each_seed():
+    runs = [run for run in BENCH["training"]["runs"] if run["rate"] == "5e-5"]
+    assert [run["seed"] for run in runs] == [0, 1, 2, 3, 4]
+    assert all(run["accuracy"] >= 0.90 for run in runs)
+
+
+def test_the_string_adam_ruins_the_model_on_each_seed():
+    training = BENCH["training"]
+    assert training["adam_loss_lowest"] >= 0.95 and training["adam_accuracy_highest"] <= 0.50 and training["gap_smallest"] >= 0.35
+
+
+def test_the_assets_are_small():
+    size = sum(path.stat().st_size for path in (ROOT / "helpers" / "assets").rglob("*") if path.is_file())
+    assert size <= 12e6
+
+
+@pytest.mark.parametrize(("k", "n", "upper"), [(0, 300, 0.0099), (6, 300, 0.0391), (300, 300, 1.0)])
+def test_the_upper_bound_is_that_of_clopper_and_pearson(k, n, upper):
+    assert rate(k, n)["upper_95"] == pytest.approx(upper, abs=2e-4)
+
+
+def test_the_readme_states_the_measured_figures():
+    readme = (ROOT / "README.md").read_text()
+    training, probe = BENCH["training"], FIGURES["probe"]["linear probe on the frozen encoder"]
+    for figure in (
+        f"{training['healthy_accuracy_lowest']:.3f}",
+        f"{training['adam_accuracy_highest']:.3f}",
+        f"{probe['k']} of {probe['n']}",
+        *(f"{figure['k']} of {figure['n']}" for figure in FIGURES["bias"].values()),
+    ):
+        assert figure in readme, f"README.md does not state {figure}"
+
+
+def test_measure_and_bench_use_the_rows_of_the_healthy_script():
+    from helpers.pipeline import healthy_script
+
+    assert f"train_rows={measure.TRAIN_ROWS}," in healthy_script()

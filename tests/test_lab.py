@@ -1,0 +1,117 @@
+"""The newcomer's first command: JupyterLab serves the start page and lesson 01, and a browser shows them."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+# No connection leaves this machine: Chromium looks for updates and its maker's hosts unless it is told not to.
+CHROMIUM_OPTIONS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+SECONDS_TO_START = 90
+CELLS_UP_TO_THE_FIRST_ERROR = 7
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def lab(request, tmp_path_factory):
+    """JupyterLab on 127.0.0.1, on a copy of the notebooks (it saves what it shows); its address. It ends with the tests."""
+    port, home = free_port(), tmp_path_factory.mktemp("home")
+    for folder in ("notebooks", "exercises", "solutions"):
+        shutil.copytree(ROOT / folder, home / "course" / folder, ignore=shutil.ignore_patterns("source"))
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={home / 'course'}", "--no-browser", f"--port={port}"]
+    command += ["--ip=127.0.0.1", "--IdentityProvider.token=", "--ServerApp.password="]
+    command += ["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
+    settings = home / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "themes.jupyterlab-settings").write_text(json.dumps({"theme": f"JupyterLab {request.param.title()}"}))
+    (settings / "notification.jupyterlab-settings").write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False}))
+    folders = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+    }
+    environment = {**os.environ, **{name: str(home / folder) for name, folder in folders.items()}}
+    log = (home / "lab.log").open("w")
+    server = subprocess.Popen(command, cwd=home / "course", env=environment, stdout=log, stderr=log, start_new_session=True)
+    address = f"http://127.0.0.1:{port}"
+    deadline = time.monotonic() + SECONDS_TO_START
+    while True:
+        assert server.poll() is None and time.monotonic() < deadline, (home / "lab.log").read_text()[-2000:]
+        try:
+            read_json(f"{address}/api/status")
+            break
+        except OSError:
+            time.sleep(0.3)
+    yield address, request.param
+    os.killpg(server.pid, signal.SIGTERM)
+    server.wait(20)
+
+
+def read_json(address: str):
+    with urllib.request.urlopen(address, timeout=10) as answer:
+        return json.load(answer)
+
+
+@pytest.mark.parametrize("name", ["notebooks/00_start_here", "notebooks/01_the_broken_script", "exercises/01_the_broken_script"])
+def test_the_lab_serves_the_notebook(lab, name):
+    served = read_json(f"{lab[0]}/api/contents/{name}.ipynb")
+    assert served["type"] == "notebook" and served["content"]["cells"][0]["cell_type"] == "markdown"
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_a_browser_shows_lesson_01_and_its_first_error(lab, tmp_path):
+    from playwright.sync_api import expect, sync_playwright
+
+    address, theme = lab
+    pictures = Path(os.environ.get("COURSE_PICTURES", tmp_path))
+    pictures.mkdir(parents=True, exist_ok=True)
+    outside = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.on(
+            "request",
+            lambda request: None if re.match(r"(https?|wss?)://127\.0\.0\.1|data:|blob:", request.url) else outside.append(request.url),
+        )
+        page.goto(f"{address}/lab/tree/notebooks/01_the_broken_script.ipynb?reset", wait_until="domcontentloaded")
+        heading = page.get_by_role("heading", name="01 · The broken script").first
+        expect(heading).to_be_visible(timeout=60_000)
+        page.get_by_text("Python 3 (ipykernel) | Idle").first.wait_for(timeout=60_000)
+        page.screenshot(path=pictures / f"lesson_01_top_{theme}.png")
+        heading.click()
+        for _cell in range(CELLS_UP_TO_THE_FIRST_ERROR):
+            page.keyboard.press("Shift+Enter")
+        page.get_by_text("Python 3 (ipykernel) | Busy").first.wait_for(timeout=60_000)
+        page.get_by_text("Python 3 (ipykernel) | Idle").first.wait_for(timeout=120_000)
+        error = page.locator(".jp-NotebookPanel:visible").get_by_text("ValueError: Column labels not found in dataset!").first
+        expect(error).to_be_visible(timeout=30_000)
+        error.scroll_into_view_if_needed()
+        page.screenshot(path=pictures / f"lesson_01_error_{theme}.png")
+        browser.close()
+    assert outside == []
+
+
+def test_the_first_error_comes_in_the_cell_that_the_browser_runs_to():
+    cells = json.loads((ROOT / "notebooks" / "01_the_broken_script.ipynb").read_text())["cells"]
+    assert cells[CELLS_UP_TO_THE_FIRST_ERROR - 1]["id"] == "run-1"
