@@ -16,7 +16,7 @@ from helpers.sources import LABELS, SPLITS, CourseAssetError, safetensors_proble
 
 DATASET, CONFIG = "nyu-mll/glue", "mnli"
 CHECKPOINT = "distilbert/distilbert-base-uncased"
-DEFAULT_ROWS = {"train": 3_000, "validation_matched": 900, "validation_mismatched": 900}
+DEFAULT_ROWS = {"train": 3_000, "validation_matched": 750, "validation_mismatched": 750}
 # load_dataset() also wants the test splits' files, though their rows have no labels and are dropped here.
 DATASET_FILES = ("README.md", *(f"{CONFIG}/{split}-*.parquet" for split in (*SPLITS, "test_matched", "test_mismatched")))
 CHECKPOINT_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt")

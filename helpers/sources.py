@@ -50,7 +50,7 @@ def load_mnli(train_rows: int | None = None, validation_rows: int | None = None)
 
     Columns, as in GLUE: premise, hypothesis (string) · label (ClassLabel: entailment, neutral, contradiction) · idx (int32).
     ``train_rows`` and ``validation_rows``: take the first rows only (validation: of each of the two splits). None means all
-    embedded rows, or 3,000 and 900 from the Hub.
+    embedded rows, or 3,000 and 750 from the Hub.
     Raises TypeError or ValueError for a count that makes no sense, CourseAssetError for files that cannot be used.
     """
     train_rows = _row_count("train_rows", train_rows)

@@ -61,7 +61,7 @@ def blobs():
 
 @pytest.fixture(scope="session")
 def mnli_rows():
-    return read_mini_mnli({"train": 3_060, "validation_matched": 900, "validation_mismatched": 900})
+    return read_mini_mnli({"train": 3_060, "validation_matched": 756, "validation_mismatched": 756})
 
 
 @pytest.fixture(scope="session")
@@ -128,8 +128,8 @@ say(lambda: hub.sent("model.safetensors") / weights)
     data, checkpoint, logits, transposed, kinds, downloads = [entry["value"] for entry in said]
     assert {split: count for split, (count, *_rest) in data.items()} == {
         "train": 3_000,
-        "validation_matched": 900,
-        "validation_mismatched": 900,
+        "validation_matched": 750,
+        "validation_mismatched": 750,
     }
     for split, (count, columns, names, kind, last) in data.items():
         assert columns == ["premise", "hypothesis", "label", "idx"]

@@ -55,8 +55,9 @@ def committed_files():
     if listed.returncode == 0 and listed.stdout:
         names = listed.stdout.decode().split("\0")
         paths = [ROOT / name for name in names if name]
-    else:  # not a git checkout
-        paths = [path for path in ROOT.rglob("*") if not any(part.startswith((".venv", "__pycache__", ".git")) for part in path.parts)]
+    else:  # not a git checkout: leave out environments and caches, which stand in hidden folders
+        hidden = re.compile(r"(^|/)(__pycache__|\.(?!ci/|git(ignore|attributes)$))")
+        paths = [path for path in ROOT.rglob("*") if not hidden.search(path.relative_to(ROOT).as_posix())]
     for path in paths:
         if path.is_file():
             try:

@@ -15,7 +15,7 @@ No sentence of mini-MNLI is in the text. What comes out is a checkpoint in the l
 
 import argparse
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -26,19 +26,37 @@ from helpers.build.scenes import ADDS, BREAKS, KEEPS, SLOTS, chance, change, mak
 
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "mini_distilbert"
 SHAPE = {"n_layers": 4, "dim": 256, "hidden_dim": 768, "n_heads": 4, "max_position_embeddings": 128}
-STEPS, BATCH, PEAK_RATE, WARM_UP = 8000, 32, 5e-4, 300
+BATCH = 32
 HIDE_EVERY = 4  # one row in four has hidden words
-PAIR_WEIGHT = 30.0  # the pair loss is a mean over 39 answers
-
-
+# 39 answers for each pair, and in the second phase the same three for the pair as a whole.
 QUESTIONS = [f"{how}: {slot}" for how in ("less", "more", "exchanged") for slot in SLOTS if slot != "voice"]
+SLOT_QUESTIONS = len(QUESTIONS)
+QUESTIONS += ["less: anywhere", "more: anywhere", "exchanged: anywhere"]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """steps of BATCH rows; the rate rises to its peak in ``warm_up`` steps and falls to zero in a line."""
+
+    seed: int
+    steps: int
+    peak_rate: float
+    warm_up: int
+    whole_pair: bool  # whether the three questions about the whole pair are asked too
+
+
+SLOT_WEIGHT, PAIR_WEIGHT = 30.0, 3.0  # the first is over a mean of 39 answers, the second of 3
+NO_DROPOUT = {"dropout": 0.0, "attention_dropout": 0.0, "seq_classif_dropout": 0.0}  # too small a model to lose any of it
+HEAD_RANGE = 0.05  # of a fresh head: 0.02 suits a width of 768; a narrower head needs larger numbers for the same outputs
+PHASES = [Phase(100, 8000, 5e-4, 300, False), Phase(200, 2000, 3e-4, 100, True)]
 ROLE_SLOTS = {"who", "what", "to", "look", "number"}  # what an exchange of roles touches
 
 # ---------------------------------------------------------------- text
 
 
 def sentences_of_mini_mnli() -> set[str]:
-    return {row[key] for rows in mini_mnli.make_all().values() for row in rows for key in ("premise", "hypothesis")}
+    """Every sentence that was made for it, those that were left out afterwards too."""
+    return {row[key] for rows in mini_mnli.make_surplus().values() for row in rows for key in ("premise", "hypothesis")}
 
 
 def make_texts(rng: Random, taken: set[str]) -> tuple[str, str, list[int]]:
@@ -62,7 +80,8 @@ def make_texts(rng: Random, taken: set[str]) -> tuple[str, str, list[int]]:
         opening = pick(rng, world.GENRES[genre][2]) if chance(rng, 0.35) else ""
         first, second = sentence(opening + told), sentence(tell(replace(new, time_first=chance(rng, 0.2))))
         if not {first, second, sentence(told)} & taken:
-            return first, second, [QUESTIONS.index(question) for question in yes]
+            yes |= {question.split(":")[0] + ": anywhere" for question in yes}
+            return first, second, sorted(QUESTIONS.index(question) for question in yes)
 
 
 def join_second(rng: Random, genre: str, scene) -> str:
@@ -113,19 +132,26 @@ def batches(rng: Random, tokenizer, taken: set[str]):
 # ---------------------------------------------------------------- pretraining
 
 
-def pretrain(tokenizer, taken: set[str], steps: int = STEPS, seed: int = 0):
-    """A TFDistilBertForMaskedLM, pretrained. Prints its losses every 100 steps."""
+def new_model(tokenizer, seed: int = 0):
     import tensorflow as tf
     from transformers import DistilBertConfig, TFDistilBertForMaskedLM
 
     tf.keras.utils.set_random_seed(seed)
-    config = DistilBertConfig(vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id, dropout=0.0, attention_dropout=0.0, **SHAPE)
+    config = DistilBertConfig(vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id, **NO_DROPOUT, **SHAPE)
     model = TFDistilBertForMaskedLM(config)
     model(model.dummy_inputs)
-    head = tf.keras.layers.Dense(len(QUESTIONS))  # linear: what is asked must stand openly in the first token
-    head.build((None, SHAPE["dim"]))
+    return model
+
+
+def pretrain(model, tokenizer, taken: set[str], phase: Phase) -> None:
+    """Train ``model`` (TFDistilBertForMaskedLM) through one phase. Prints its losses every 100 steps."""
+    import tensorflow as tf
+
+    questions = len(QUESTIONS) if phase.whole_pair else SLOT_QUESTIONS
+    head = tf.keras.layers.Dense(questions)  # linear: what is asked must stand openly in the first token
+    head.build((None, model.config.dim))
     variables = model.trainable_variables + head.trainable_variables
-    optimizer = tf.keras.optimizers.Adam(PEAK_RATE)
+    optimizer = tf.keras.optimizers.Adam(phase.peak_rate)
     optimizer.build(variables)
 
     @tf.function
@@ -137,28 +163,28 @@ def pretrain(tokenizer, taken: set[str], steps: int = STEPS, seed: int = 0):
             seen = tf.cast(targets >= 0, tf.float32)
             word = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.maximum(targets, 0), model.vocab_projector(x))
             word = tf.reduce_sum(word * seen) / tf.reduce_sum(seen)
+            answers = answers[:, :questions]
             guess = head(hidden[:, 0])
-            pair = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(answers, guess), -1)
+            each = tf.nn.sigmoid_cross_entropy_with_logits(answers, guess)
+            pair = SLOT_WEIGHT * tf.reduce_mean(each[:, :SLOT_QUESTIONS], -1)
+            if phase.whole_pair:
+                pair += PAIR_WEIGHT * tf.reduce_mean(each[:, SLOT_QUESTIONS:], -1)
             pair = tf.reduce_sum(pair * whole) / tf.reduce_sum(whole)
-            loss = word + PAIR_WEIGHT * pair
+            loss = word + pair
         gradients, _ = tf.clip_by_global_norm(tape.gradient(loss, variables), 1.0)
-        rise, fall = number / WARM_UP, tf.maximum((steps - number) / (steps - WARM_UP), 0.0)
-        optimizer.learning_rate.assign(PEAK_RATE * tf.minimum(rise, fall))
+        rise, fall = number / phase.warm_up, tf.maximum((phase.steps - number) / (phase.steps - phase.warm_up), 0.0)
+        optimizer.learning_rate.assign(phase.peak_rate * tf.minimum(rise, fall))
         optimizer.apply_gradients(zip(gradients, variables, strict=True))
         right = tf.cast(tf.reduce_all((guess > 0) == (answers > 0.5), -1), tf.float32)
         return word, pair, tf.reduce_sum(right * whole) / tf.reduce_sum(whole)
 
     start, shown = time.time(), []
-    for number, batch in zip(range(steps), batches(Random(seed + 100), tokenizer, taken), strict=False):
+    for number, batch in zip(range(phase.steps), batches(Random(phase.seed), tokenizer, taken), strict=False):
         shown.append([float(value) for value in step(*map(tf.constant, batch), tf.constant(number, tf.float32))])
         if (number + 1) % 100 == 0:
             word, pair, right = np.mean(shown, 0)
-            print(
-                f"step {number + 1}  words {word:.3f}  pair {pair:.4f}  all answers right {right:.3f}  {time.time() - start:.0f} s",
-                flush=True,
-            )
+            print(f"step {number + 1}  words {word:.3f}  pair {pair:.4f}  all answers right {right:.3f}  {time.time() - start:.0f} s", flush=True)
             shown = []
-    return model
 
 
 # ---------------------------------------------------------------- saving
@@ -186,20 +212,29 @@ def save(model, tokenizer, folder: Path) -> None:
         tensors[name] = np.ascontiguousarray((value.T if transposed else value).astype(np.float16))
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     config = model.config
-    config.architectures, config.dropout, config.attention_dropout = ["DistilBertForMaskedLM"], 0.1, 0.1
+    config.architectures, config.initializer_range = ["DistilBertForMaskedLM"], HEAD_RANGE
     config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
 def main() -> None:
+    from transformers import AutoTokenizer, TFDistilBertForMaskedLM
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=FOLDER)
-    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--second-phase-of", type=Path, help="a folder saved after the first phase: run only the second")
     arguments = parser.parse_args()
     taken, rng = sentences_of_mini_mnli(), Random(7)
-    tokenizer = train_tokenizer([text for _ in range(20_000) for text in make_texts(rng, taken)[:2]])
-    print("vocabulary", len(tokenizer), flush=True)
-    save(pretrain(tokenizer, taken, arguments.steps), tokenizer, arguments.out)
+    if arguments.second_phase_of:
+        tokenizer = AutoTokenizer.from_pretrained(arguments.second_phase_of)
+        model = TFDistilBertForMaskedLM.from_pretrained(arguments.second_phase_of, **NO_DROPOUT)
+        pretrain(model, tokenizer, taken, PHASES[1])
+    else:
+        tokenizer = train_tokenizer([text for _ in range(20_000) for text in make_texts(rng, taken)[:2]])
+        model = new_model(tokenizer)
+        for phase in PHASES:
+            pretrain(model, tokenizer, taken, phase)
+    save(model, tokenizer, arguments.out)
 
 
 if __name__ == "__main__":
