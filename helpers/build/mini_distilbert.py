@@ -183,7 +183,10 @@ def pretrain(model, tokenizer, taken: set[str], phase: Phase) -> None:
         shown.append([float(value) for value in step(*map(tf.constant, batch), tf.constant(number, tf.float32))])
         if (number + 1) % 100 == 0:
             word, pair, right = np.mean(shown, 0)
-            print(f"step {number + 1}  words {word:.3f}  pair {pair:.4f}  all answers right {right:.3f}  {time.time() - start:.0f} s", flush=True)
+            print(
+                f"step {number + 1}  words {word:.3f}  pair {pair:.4f}  all answers right {right:.3f}  {time.time() - start:.0f} s",
+                flush=True,
+            )
             shown = []
 
 

@@ -106,9 +106,7 @@ def make_surplus() -> dict[str, list[dict]]:
     """All rows that are made, those about two events too."""
     taken: set[str] = set()
     genres = {"validation_mismatched": world.MISMATCHED_GENRES}
-    return {
-        split: make_split(Random(seed), genres.get(split, world.TRAIN_GENRES), rows, taken) for split, (rows, seed) in SPLITS.items()
-    }
+    return {split: make_split(Random(seed), genres.get(split, world.TRAIN_GENRES), rows, taken) for split, (rows, seed) in SPLITS.items()}
 
 
 def make_all() -> dict[str, list[dict]]:
