@@ -390,7 +390,7 @@ def read_mini_mnli(rows_per_split: dict[str, int]) -> dict[str, list[dict]]:
 
 
 if __name__ == "__main__":
-    glue = make_glue(read_mini_mnli({"train": 3_200, "validation_matched": 756, "validation_mismatched": 756}))
+    glue = make_glue(read_mini_mnli({"train": 3_200, "validation_matched": 750, "validation_mismatched": 750}))
     with LoopbackHub(glue, make_distilbert()) as running:
         print(f"export COURSE_ASSETS=hub HF_ENDPOINT={running.url} HF_HOME=$(mktemp -d)", flush=True)
         time.sleep(600)

@@ -38,6 +38,7 @@ CHECKS = [
     ["-m", "helpers.build.notebooks", "check"],
     ["-m", "helpers.build.course_check"],
     ["-m", "helpers.build.mini_mnli", "--check"],
+    ["-m", "helpers.sources", "--check"],
     ["-m", "ruff", "check"],
     ["-m", "ruff", "format", "--check"],
 ]

@@ -1,62 +1,52 @@
 """Pretrains mini-DistilBERT: a WordPiece vocabulary and a small DistilBERT, from unlabelled text alone.
 
-    python -m helpers.build.mini_distilbert            about 20 minutes on 2 cores
+    python -m helpers.build.mini_distilbert            25 to 45 minutes on 2 cores
 
 Two objectives at once, as BERT had two:
 
 * masked language modelling: 20 % of the words of a quarter of the rows are hidden and must be restored;
 * a sentence-pair objective: the second sentence is a rewritten first one; the model answers three questions for each
   slot (who, place, time, number, ...): does the second say less there (a word was dropped or made more general)? does
-  it say more (a word was added or made more special)? was a word exchanged for another? So the targets are *where* and
-  *how*, 39 yes-or-no answers for each pair, and never the three labels.
+  it say more (a word was added or made more special)? was a word exchanged for another? And it answers the same three
+  for each part of the sentence (who and what, the deed, where and when). So the targets are *where* and *how*,
+  48 yes-or-no answers for each pair, and never the three labels.
 
 No sentence of mini-MNLI is in the text. What comes out is a checkpoint in the layout of distilbert-base-uncased.
 """
 
 import argparse
 import time
-from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
 import numpy as np
 
+from helpers import sources
 from helpers.build import mini_mnli, world
-from helpers.build.scenes import ADDS, BREAKS, KEEPS, SLOTS, chance, change, make_scene, pick, sentence, tell
+from helpers.build.scenes import ADDS, BREAKS, KEEPS, SLOTS, change, make_scene, pick, sentence, tell
 
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "mini_distilbert"
-SHAPE = {"n_layers": 4, "dim": 256, "hidden_dim": 768, "n_heads": 4, "max_position_embeddings": 128}
-BATCH = 32
+SHAPE = {"n_layers": 4, "dim": 256, "hidden_dim": 768, "n_heads": 4, "max_position_embeddings": 128, "activation": "relu"}
+STEPS, BATCH, PEAK_RATE, WARM_UP, SEED = 8000, 32, 5e-4, 300, 100  # the rate rises to its peak, then falls to zero in a line
+CORES = 2  # a batch is halved: two threads with a half each are faster than two threads that share every multiplication
 HIDE_EVERY = 4  # one row in four has hidden words
-# 39 answers for each pair, and in the second phase the same three for the pair as a whole.
-QUESTIONS = [f"{how}: {slot}" for how in ("less", "more", "exchanged") for slot in SLOTS if slot != "voice"]
-SLOT_QUESTIONS = len(QUESTIONS)
-QUESTIONS += ["less: anywhere", "more: anywhere", "exchanged: anywhere"]
-
-
-@dataclass(frozen=True)
-class Phase:
-    """steps of BATCH rows; the rate rises to its peak in ``warm_up`` steps and falls to zero in a line."""
-
-    seed: int
-    steps: int
-    peak_rate: float
-    warm_up: int
-    whole_pair: bool  # whether the three questions about the whole pair are asked too
-
-
-SLOT_WEIGHT, PAIR_WEIGHT = 30.0, 3.0  # the first is over a mean of 39 answers, the second of 3
+HOW = ("less", "more", "exchanged")
+PARTS = {
+    "who and what": {"who", "what", "to", "look", "number", "role"},
+    "the deed": {"verb", "manner", "negation"},
+    "where and when": {"place", "time", "companion", "reason"},
+}
+QUESTIONS = [f"{how}: {where}" for how in HOW for where in [*(slot for slot in SLOTS if slot != "voice"), *PARTS]]
+PAIR_WEIGHT = 30.0  # the mean is over 48 answers, most of them an easy no
 NO_DROPOUT = {"dropout": 0.0, "attention_dropout": 0.0, "seq_classif_dropout": 0.0}  # too small a model to lose any of it
 HEAD_RANGE = 0.05  # of a fresh head: 0.02 suits a width of 768; a narrower head needs larger numbers for the same outputs
-PHASES = [Phase(100, 8000, 5e-4, 300, False), Phase(200, 2000, 3e-4, 100, True)]
 ROLE_SLOTS = {"who", "what", "to", "look", "number"}  # what an exchange of roles touches
 
 # ---------------------------------------------------------------- text
 
 
 def sentences_of_mini_mnli() -> set[str]:
-    """Every sentence that was made for it, those that were left out afterwards too."""
-    return {row[key] for rows in mini_mnli.make_surplus().values() for row in rows for key in ("premise", "hypothesis")}
+    return {row[key] for rows in mini_mnli.make_all().values() for row in rows for key in ("premise", "hypothesis")}
 
 
 def make_texts(rng: Random, taken: set[str]) -> tuple[str, str, list[int]]:
@@ -73,20 +63,11 @@ def make_texts(rng: Random, taken: set[str]) -> tuple[str, str, list[int]]:
                 name, slot, new = found
                 used |= {slot} | (ROLE_SLOTS if slot == "role" else set())
                 if name not in ("passive", "synonym"):
-                    yes.add(f"{'less' if changes is KEEPS else 'more' if changes is ADDS else 'exchanged'}: {slot}")
-        told = tell(scene)
-        if chance(rng, 0.22) and not scene.passive and not scene.reason:
-            told += join_second(rng, genre, scene)
-        opening = pick(rng, world.GENRES[genre][2]) if chance(rng, 0.35) else ""
-        first, second = sentence(opening + told), sentence(tell(replace(new, time_first=chance(rng, 0.2))))
-        if not {first, second, sentence(told)} & taken:
-            yes |= {question.split(":")[0] + ": anywhere" for question in yes}
+                    how = "less" if changes is KEEPS else "more" if changes is ADDS else "exchanged"
+                    yes |= {f"{how}: {slot}"} | {f"{how}: {part}" for part, slots in PARTS.items() if slot in slots}
+        first, second = mini_mnli.tell_both(rng, genre, scene, new)
+        if not mini_mnli.too_long(first, second) and not {first, second, sentence(tell(scene))} & taken:
             return first, second, sorted(QUESTIONS.index(question) for question in yes)
-
-
-def join_second(rng: Random, genre: str, scene) -> str:
-    second = replace(make_scene(rng, genre), who=scene.who, passive=False, time_first=False)
-    return (" but " if second.negated != scene.negated else " and ") + tell(second, subject=False)
 
 
 def train_tokenizer(texts: list[str], size: int = 2000):
@@ -107,7 +88,7 @@ def train_tokenizer(texts: list[str], size: int = 2000):
 
 
 def batches(rng: Random, tokenizer, taken: set[str]):
-    """Endless batches: ids, mask (32, length) int32; labels: hidden words, -100 elsewhere; answers (32, 39) float32; which rows are whole."""
+    """Endless batches: ids, mask (32, length) int32; labels: hidden words, -100 elsewhere; answers (32, 48) float32; which rows are whole."""
     noise = np.random.default_rng(int(rng.random() * 2**31))
     special = np.array([tokenizer.pad_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id])
     while True:
@@ -143,50 +124,53 @@ def new_model(tokenizer, seed: int = 0):
     return model
 
 
-def pretrain(model, tokenizer, taken: set[str], phase: Phase) -> None:
-    """Train ``model`` (TFDistilBertForMaskedLM) through one phase. Prints its losses every 100 steps."""
+def pretrain(model, tokenizer, taken: set[str]) -> None:
+    """Train ``model`` (TFDistilBertForMaskedLM) in place. Prints its losses every 100 steps."""
     import tensorflow as tf
 
-    questions = len(QUESTIONS) if phase.whole_pair else SLOT_QUESTIONS
-    head = tf.keras.layers.Dense(questions)  # linear: what is asked must stand openly in the first token
+    head = tf.keras.layers.Dense(len(QUESTIONS))  # linear: what is asked must stand openly in the first token
     head.build((None, model.config.dim))
     variables = model.trainable_variables + head.trainable_variables
-    optimizer = tf.keras.optimizers.Adam(phase.peak_rate)
+    optimizer = tf.keras.optimizers.Adam(PEAK_RATE)
     optimizer.build(variables)
 
-    @tf.function
-    def step(ids, mask, labels, answers, whole, number):
-        with tf.GradientTape() as tape:
-            hidden = model.distilbert(ids, attention_mask=mask, training=True)[0]
-            x = model.vocab_layer_norm(model.act(model.vocab_transform(hidden[::HIDE_EVERY])))
-            targets = labels[::HIDE_EVERY]
-            seen = tf.cast(targets >= 0, tf.float32)
-            word = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.maximum(targets, 0), model.vocab_projector(x))
-            word = tf.reduce_sum(word * seen) / tf.reduce_sum(seen)
-            answers = answers[:, :questions]
-            guess = head(hidden[:, 0])
-            each = tf.nn.sigmoid_cross_entropy_with_logits(answers, guess)
-            pair = SLOT_WEIGHT * tf.reduce_mean(each[:, :SLOT_QUESTIONS], -1)
-            if phase.whole_pair:
-                pair += PAIR_WEIGHT * tf.reduce_mean(each[:, SLOT_QUESTIONS:], -1)
-            pair = tf.reduce_sum(pair * whole) / tf.reduce_sum(whole)
-            loss = word + pair
-        gradients, _ = tf.clip_by_global_norm(tape.gradient(loss, variables), 1.0)
-        rise, fall = number / phase.warm_up, tf.maximum((phase.steps - number) / (phase.steps - phase.warm_up), 0.0)
-        optimizer.learning_rate.assign(phase.peak_rate * tf.minimum(rise, fall))
-        optimizer.apply_gradients(zip(gradients, variables, strict=True))
+    def losses(ids, mask, labels, answers, whole):
+        hidden = model.distilbert(ids, attention_mask=mask, training=True)[0]
+        x = model.vocab_layer_norm(model.act(model.vocab_transform(hidden[::HIDE_EVERY])))
+        targets = labels[::HIDE_EVERY]
+        seen = tf.cast(targets >= 0, tf.float32)
+        word = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.maximum(targets, 0), model.vocab_projector(x))
+        word = tf.reduce_sum(word * seen) / tf.reduce_sum(seen)
+        guess = head(hidden[:, 0])
+        pair = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(answers, guess), -1)
+        pair = tf.reduce_sum(pair * whole) / tf.reduce_sum(whole)
         right = tf.cast(tf.reduce_all((guess > 0) == (answers > 0.5), -1), tf.float32)
         return word, pair, tf.reduce_sum(right * whole) / tf.reduce_sum(whole)
 
+    @tf.function
+    def step(batch, number):
+        figures, gradients = [], []
+        for half in zip(*(tf.split(part, CORES) for part in batch), strict=True):  # side by side, one core each
+            with tf.GradientTape() as tape:
+                word, pair, right = losses(*half)
+                loss = word + PAIR_WEIGHT * pair
+            figures.append((word, pair, right))
+            gradients.append([tf.convert_to_tensor(g) for g in tape.gradient(loss, variables)])
+        mean = [tf.add_n(parts) / CORES for parts in zip(*gradients, strict=True)]
+        clipped, _ = tf.clip_by_global_norm(mean, 1.0)
+        rise, fall = number / WARM_UP, tf.maximum((STEPS - number) / (STEPS - WARM_UP), 0.0)
+        optimizer.learning_rate.assign(PEAK_RATE * tf.minimum(rise, fall))
+        optimizer.apply_gradients(zip(clipped, variables, strict=True))
+        return [tf.add_n(parts) / CORES for parts in zip(*figures, strict=True)]
+
     start, shown = time.time(), []
-    for number, batch in zip(range(phase.steps), batches(Random(phase.seed), tokenizer, taken), strict=False):
-        shown.append([float(value) for value in step(*map(tf.constant, batch), tf.constant(number, tf.float32))])
+    for number, batch in zip(range(STEPS), batches(Random(SEED), tokenizer, taken), strict=False):
+        figures = step([tf.constant(part) for part in batch], tf.constant(number, tf.float32))
+        shown.append([float(figure) for figure in figures])
         if (number + 1) % 100 == 0:
             word, pair, right = np.mean(shown, 0)
-            print(
-                f"step {number + 1}  words {word:.3f}  pair {pair:.4f}  all answers right {right:.3f}  {time.time() - start:.0f} s",
-                flush=True,
-            )
+            seconds = time.time() - start
+            print(f"step {number + 1}  words {word:.3f}  pair {pair:.4f}  all answers right {right:.3f}  {seconds:.0f} s", flush=True)
             shown = []
 
 
@@ -221,23 +205,20 @@ def save(model, tokenizer, folder: Path) -> None:
 
 
 def main() -> None:
-    from transformers import AutoTokenizer, TFDistilBertForMaskedLM
+    import tensorflow as tf
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=FOLDER)
-    parser.add_argument("--second-phase-of", type=Path, help="a folder saved after the first phase: run only the second")
     arguments = parser.parse_args()
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(CORES)
     taken, rng = sentences_of_mini_mnli(), Random(7)
-    if arguments.second_phase_of:
-        tokenizer = AutoTokenizer.from_pretrained(arguments.second_phase_of)
-        model = TFDistilBertForMaskedLM.from_pretrained(arguments.second_phase_of, **NO_DROPOUT)
-        pretrain(model, tokenizer, taken, PHASES[1])
-    else:
-        tokenizer = train_tokenizer([text for _ in range(20_000) for text in make_texts(rng, taken)[:2]])
-        model = new_model(tokenizer)
-        for phase in PHASES:
-            pretrain(model, tokenizer, taken, phase)
+    tokenizer = train_tokenizer([text for _ in range(20_000) for text in make_texts(rng, taken)[:2]])
+    model = new_model(tokenizer)
+    pretrain(model, tokenizer, taken)
     save(model, tokenizer, arguments.out)
+    if arguments.out == FOLDER:
+        sources.main(["--write-sums"])
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ TIMES = {
     "in summer": ["in June", "in July", "in August"],
     "in autumn": ["in September", "in October", "in November"],
     "in the morning": ["at seven in the morning", "at nine in the morning"],
-    "at night": ["at midnight", "at two in the night"],
+    "at night": ["at midnight", "long after midnight"],
 }
 # Times are only exchanged inside one calendar: a Monday can lie in June.
 CALENDARS = [
