@@ -17,6 +17,9 @@ ALWAYS = {
 }
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
 EMBEDDED = {"HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}  # three bars for a second of work; from the Hub, progress is shown
+# On two cores (Binder, many laptops, CI) two threads that share each small multiplication wait for one another more than they
+# compute: the healthy pipeline took 100 s with TensorFlow's default and 45 s with one thread, on the same two cores.
+TWO_CORES = {"TF_NUM_INTRAOP_THREADS": "1"}
 TRUE = ("1", "true", "True")  # the spellings that TensorFlow itself accepts
 
 _set_here: set[str] = set()  # variables that prepare() set, so that going to the Hub can take back exactly those
@@ -32,7 +35,11 @@ def prepare() -> str | None:
 
     A variable that you set yourself is never changed.
     """
-    wanted = {**ALWAYS, **({**OFFLINE, **EMBEDDED} if wanted_source() != "hub" else {})}
+    wanted = {
+        **ALWAYS,
+        **(TWO_CORES if (os.cpu_count() or 1) <= 2 else {}),
+        **({**OFFLINE, **EMBEDDED} if wanted_source() != "hub" else {}),
+    }
     keras_2_asked = os.environ.get("TF_USE_LEGACY_KERAS") in TRUE
     for name, value in wanted.items():
         if name not in os.environ:

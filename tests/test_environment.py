@@ -12,8 +12,10 @@ SET_BY_HELPERS += (
     "HF_DATASETS_DISABLE_PROGRESS_BARS",
     "TRANSFORMERS_VERBOSITY",
     "TF_ENABLE_ONEDNN_OPTS",
+    "TF_NUM_INTRAOP_THREADS",
     "COURSE_ASSETS",
 )
+TWO_CORES, EIGHT_CORES = (f"import os; os.cpu_count = lambda: {number}" for number in (2, 8))
 # A stand-in for an import of TensorFlow that came first: only the name in sys.modules counts, and this costs nothing.
 TENSORFLOW_FIRST = "import sys, types; sys.modules['tensorflow'] = types.ModuleType('tensorflow'); "
 
@@ -32,7 +34,7 @@ print(json.dumps([{{name: os.environ.get(name) for name in {SET_BY_HELPERS!r}}},
 
 
 def test_import_helpers_sets_keras_2_and_offline_and_loads_no_heavy_library():
-    variables, printed = after_import()
+    variables, printed = after_import(EIGHT_CORES)
     assert variables == {
         "TF_USE_LEGACY_KERAS": "1",
         "TF_CPP_MIN_LOG_LEVEL": "2",
@@ -56,6 +58,12 @@ def test_a_variable_that_the_learner_set_is_not_changed():
     variables, printed = after_import(TF_CPP_MIN_LOG_LEVEL="0", HF_HUB_OFFLINE="0", TF_USE_LEGACY_KERAS="True")
     assert (variables["TF_CPP_MIN_LOG_LEVEL"], variables["HF_HUB_OFFLINE"], variables["TF_USE_LEGACY_KERAS"]) == ("0", "0", "True")
     assert printed == ""
+
+
+def test_on_two_cores_tensorflow_computes_with_one_thread_unless_the_learner_says_otherwise():
+    assert after_import(TWO_CORES)[0]["TF_NUM_INTRAOP_THREADS"] == "1"
+    assert after_import(TWO_CORES, TF_NUM_INTRAOP_THREADS="2")[0]["TF_NUM_INTRAOP_THREADS"] == "2"
+    assert "TF_NUM_INTRAOP_THREADS" not in after_import(EIGHT_CORES)[0]
 
 
 def test_tensorflow_imported_first_is_one_clear_line():

@@ -16,6 +16,7 @@ No sentence of mini-MNLI is in the text. What comes out is a checkpoint in the l
 
 import argparse
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -23,11 +24,38 @@ import numpy as np
 
 from helpers import sources
 from helpers.build import mini_mnli, world
-from helpers.build.scenes import ADDS, BREAKS, KEEPS, SLOTS, change, make_scene, pick, sentence, tell
+from helpers.build.scenes import (
+    ADDS,
+    BREAKS,
+    KEEPS,
+    SLOTS,
+    chance,
+    change,
+    make_scene,
+    pick,
+    sentence,
+    tell,
+)
 
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "mini_distilbert"
 SHAPE = {"n_layers": 4, "dim": 256, "hidden_dim": 768, "n_heads": 4, "max_position_embeddings": 128, "activation": "relu"}
-STEPS, BATCH, PEAK_RATE, WARM_UP, SEED = 8000, 32, 5e-4, 300, 100  # the rate rises to its peak, then falls to zero in a line
+BATCH, WARM_UP = 32, 300
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One run of the optimizer: the rate rises to its peak in WARM_UP steps, then falls to zero in a line."""
+
+    steps: int
+    peak_rate: float
+    hard: float  # the share of rows that have one of the HARD changes
+    seed: int
+
+
+# What is learnt late is an exchange for a word of the same family (five -> eight, Rome -> Milan) and an exchange of roles.
+# The second phase shows mostly those. Each phase starts with a fresh answer head.
+PHASES = [Phase(8000, 5e-4, 0.0, 100), Phase(4500, 4e-4, 0.6, 200)]
+HARD = ["number", "number", "place", "place", "look", "look", "manner", "what", "role", "role", "two people"]
 CORES = 2  # a batch is halved: two threads with a half each are faster than two threads that share every multiplication
 HIDE_EVERY = 4  # one row in four has hidden words
 HOW = ("less", "more", "exchanged")
@@ -49,22 +77,38 @@ def sentences_of_mini_mnli() -> set[str]:
     return {row[key] for rows in mini_mnli.make_all().values() for row in rows for key in ("premise", "hypothesis")}
 
 
-def make_texts(rng: Random, taken: set[str]) -> tuple[str, str, list[int]]:
+def hard_changes(wanted: str):
+    """The changes of BREAKS that touch the slot ``wanted``; "two people": roles exchanged, or only the voice turned."""
+    if wanted == "two people":
+        return [entry for entry in KEEPS if entry[0] == "passive"]
+    return [entry for entry in BREAKS if entry[1] == wanted]
+
+
+def make_texts(rng: Random, taken: set[str], hard: float = 0.0) -> tuple[str, str, list[int]]:
     """Two sentences and the QUESTIONS that are answered yes. ``taken``: sentences that must not come up."""
     while True:
+        wanted = pick(rng, HARD) if chance(rng, hard) else None
         genre = pick(rng, list(world.GENRES))
         scene = new = make_scene(rng, genre)
         used: set[str] = set()
         yes: set[str] = set()
-        for _ in range(int(rng.random() * 4)):
-            changes = pick(rng, [KEEPS, ADDS, BREAKS])
+        plan = [pick(rng, [KEEPS, ADDS, BREAKS]) for _ in range(int(rng.random() * (3 if wanted else 4)))]
+        if wanted == "two people" and not (scene.to or (scene.what and scene.what.kind == "person")):
+            continue
+        if wanted:
+            plan = [hard_changes(wanted), *plan]
+        for changes in plan:
             found = change(rng, new, changes, used)
+            if not found and wanted and not used:
+                break  # this scene has nothing of that kind
             if found:
                 name, slot, new = found
                 used |= {slot} | (ROLE_SLOTS if slot == "role" else set())
                 if name not in ("passive", "synonym"):
                     how = "less" if changes is KEEPS else "more" if changes is ADDS else "exchanged"
                     yes |= {f"{how}: {slot}"} | {f"{how}: {part}" for part, slots in PARTS.items() if slot in slots}
+        if wanted and not used:
+            continue
         first, second = mini_mnli.tell_both(rng, genre, scene, new)
         if not mini_mnli.too_long(first, second) and not {first, second, sentence(tell(scene))} & taken:
             return first, second, sorted(QUESTIONS.index(question) for question in yes)
@@ -87,12 +131,12 @@ def train_tokenizer(texts: list[str], size: int = 2000):
     return DistilBertTokenizerFast(tokenizer_object=tokenizer, do_lower_case=True, model_max_length=SHAPE["max_position_embeddings"])
 
 
-def batches(rng: Random, tokenizer, taken: set[str]):
+def batches(rng: Random, tokenizer, taken: set[str], hard: float):
     """Endless batches: ids, mask (32, length) int32; labels: hidden words, -100 elsewhere; answers (32, 48) float32; which rows are whole."""
     noise = np.random.default_rng(int(rng.random() * 2**31))
     special = np.array([tokenizer.pad_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id])
     while True:
-        pool = [make_texts(rng, taken) for _ in range(BATCH * 32)]
+        pool = [make_texts(rng, taken, hard) for _ in range(BATCH * 32)]
         encoded = tokenizer([a for a, _, _ in pool], [b for _, b, _ in pool], truncation=True, max_length=64)["input_ids"]
         order = sorted(range(len(pool)), key=lambda i: (len(encoded[i]) + 7) // 8 + 0.01 * rng.random())
         groups = [order[i : i + BATCH] for i in range(0, len(order), BATCH)]
@@ -124,14 +168,14 @@ def new_model(tokenizer, seed: int = 0):
     return model
 
 
-def pretrain(model, tokenizer, taken: set[str]) -> None:
+def pretrain(model, tokenizer, taken: set[str], phase: Phase) -> None:
     """Train ``model`` (TFDistilBertForMaskedLM) in place. Prints its losses every 100 steps."""
     import tensorflow as tf
 
     head = tf.keras.layers.Dense(len(QUESTIONS))  # linear: what is asked must stand openly in the first token
     head.build((None, model.config.dim))
     variables = model.trainable_variables + head.trainable_variables
-    optimizer = tf.keras.optimizers.Adam(PEAK_RATE)
+    optimizer = tf.keras.optimizers.Adam(phase.peak_rate)
     optimizer.build(variables)
 
     def losses(ids, mask, labels, answers, whole):
@@ -158,13 +202,13 @@ def pretrain(model, tokenizer, taken: set[str]) -> None:
             gradients.append([tf.convert_to_tensor(g) for g in tape.gradient(loss, variables)])
         mean = [tf.add_n(parts) / CORES for parts in zip(*gradients, strict=True)]
         clipped, _ = tf.clip_by_global_norm(mean, 1.0)
-        rise, fall = number / WARM_UP, tf.maximum((STEPS - number) / (STEPS - WARM_UP), 0.0)
-        optimizer.learning_rate.assign(PEAK_RATE * tf.minimum(rise, fall))
+        rise, fall = number / WARM_UP, tf.maximum((phase.steps - number) / (phase.steps - WARM_UP), 0.0)
+        optimizer.learning_rate.assign(phase.peak_rate * tf.minimum(rise, fall))
         optimizer.apply_gradients(zip(clipped, variables, strict=True))
         return [tf.add_n(parts) / CORES for parts in zip(*figures, strict=True)]
 
     start, shown = time.time(), []
-    for number, batch in zip(range(STEPS), batches(Random(SEED), tokenizer, taken), strict=False):
+    for number, batch in zip(range(phase.steps), batches(Random(phase.seed), tokenizer, taken, phase.hard), strict=False):
         figures = step([tf.constant(part) for part in batch], tf.constant(number, tf.float32))
         shown.append([float(figure) for figure in figures])
         if (number + 1) % 100 == 0:
@@ -215,7 +259,8 @@ def main() -> None:
     taken, rng = sentences_of_mini_mnli(), Random(7)
     tokenizer = train_tokenizer([text for _ in range(20_000) for text in make_texts(rng, taken)[:2]])
     model = new_model(tokenizer)
-    pretrain(model, tokenizer, taken)
+    for phase in PHASES:
+        pretrain(model, tokenizer, taken, phase)
     save(model, tokenizer, arguments.out)
     if arguments.out == FOLDER:
         sources.main(["--write-sums"])
