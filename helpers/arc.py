@@ -12,7 +12,7 @@ from helpers.scripts import change_script
 BROKEN: Changes = [
     (", DataCollatorWithPadding", ""),
     (COLLATOR, ""),
-    (OPTIONS, 'dict(columns=["input_ids", "attention_mask", "labels"], batch_size=16)'),
+    (OPTIONS, 'dict(columns=["input_ids", "attention_mask", "labels"], batch_size=8)'),
     (", num_labels=3", ""),
     (COMPILE, 'optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"]'),
 ]
@@ -42,7 +42,7 @@ REPAIRS = [
         [
             ("import AutoTokenizer, TF", "import AutoTokenizer, DataCollatorWithPadding, TF"),
             ("def batch(tokenized):\n", "def batch(tokenized):\n" + COLLATOR),
-            ('label_cols=["label"], batch_size=16)', 'label_cols=["labels"], batch_size=16, collate_fn=collator)'),
+            ('label_cols=["label"], batch_size=8)', 'label_cols=["labels"], batch_size=8, collate_fn=collator)'),
         ],
     ),
     Repair(

@@ -14,7 +14,7 @@ from helpers.probes.look_at_batch import look_at_batch
 from helpers.probes.walk import STAGES, logits_of, loss_takes_probabilities, owner_of_loss, walk
 from helpers.verdict import Points, Verdict
 
-HEALTHY_ROWS = 3000  # train_rows of the healthy script; a test compares them
+HEALTHY_ROWS = 2000  # train_rows of the healthy script; a test compares them
 
 
 def never_a_traceback(check):
@@ -136,7 +136,7 @@ def check_pipeline(pipeline, owner: str | None, ill) -> Verdict:
     if not points.hold(
         _("a batch holds several rows, padded to one length"), batch.rows > 1,
         _("A batch holds one row. Rows of different length are still not padded; a batch of one only hides it, and trains badly."),
-        _("Pad the rows, and go back to batches of 16."),
+        _("Pad the rows, and go back to batches of 8."),
     ):  # fmt: skip
         return points.verdict()
     rows = row_count(made["train"], batch.rows)

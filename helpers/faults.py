@@ -13,7 +13,7 @@ Changes = list[tuple[str, str]]
 
 # ---------------------------------------------------------------- healthy scripts
 
-OPTIONS = 'dict(columns=["input_ids", "attention_mask", "labels"], batch_size=16, collate_fn=collator)'
+OPTIONS = 'dict(columns=["input_ids", "attention_mask", "labels"], batch_size=8, collate_fn=collator)'
 COLLATOR = '    collator = DataCollatorWithPadding(tokenizer, return_tensors="np")\n'
 TRUNCATION = "truncation=True)"
 COMPILE = 'optimizer=tf.keras.optimizers.Adam(5e-5), metrics=["accuracy"]'
@@ -25,7 +25,7 @@ BASES: dict[str, Changes] = {
     "own_loss": [],
     # (x, y) and a Keras loss, a collator that pads
     "keras_loss": [
-        (OPTIONS, 'dict(columns=["input_ids", "attention_mask"], label_cols=["labels"], batch_size=16, collate_fn=collator)'),
+        (OPTIONS, 'dict(columns=["input_ids", "attention_mask"], label_cols=["labels"], batch_size=8, collate_fn=collator)'),
         (COMPILE, COMPILE_WITH_KERAS_LOSS),
     ],
     # padded by the tokenizer, so no collator: the column keeps its name `label`
@@ -34,13 +34,13 @@ BASES: dict[str, Changes] = {
         ("return raw.map(tokenize_rows, batched=True)", 'return raw.map(tokenize_rows, batched=True).rename_column("label", "labels")'),
         (COLLATOR, ""),
         (", DataCollatorWithPadding", ""),
-        (OPTIONS, 'dict(columns=["input_ids", "attention_mask", "labels"], batch_size=16)'),
+        (OPTIONS, 'dict(columns=["input_ids", "attention_mask", "labels"], batch_size=8)'),
     ],
     "padded_keras_loss": [
         (TRUNCATION, 'truncation=True, padding="max_length", max_length=64)'),
         (COLLATOR, ""),
         (", DataCollatorWithPadding", ""),
-        (OPTIONS, 'dict(columns=["input_ids", "attention_mask"], label_cols=["label"], batch_size=16)'),
+        (OPTIONS, 'dict(columns=["input_ids", "attention_mask"], label_cols=["label"], batch_size=8)'),
         (COMPILE, COMPILE_WITH_KERAS_LOSS),
     ],
 }
@@ -122,11 +122,11 @@ _NO_SUCH_COLUMN: Changes = [
 ]
 
 _PAD_IN_BATCH: Changes = [
-    ('dict(columns=["input_ids", "attention_mask"], label_cols=["label"], batch_size=16)', 'dict(columns=["input_ids", "attention_mask"], label_cols=["labels"], batch_size=16, collate_fn=collator)'),
+    ('dict(columns=["input_ids", "attention_mask"], label_cols=["label"], batch_size=8)', 'dict(columns=["input_ids", "attention_mask"], label_cols=["labels"], batch_size=8, collate_fn=collator)'),
     ("def batch(tokenized):\n", "def batch(tokenized):\n" + COLLATOR),
     ("import AutoTokenizer, TF", "import AutoTokenizer, DataCollatorWithPadding, TF"),
 ]  # fmt: skip
-_BATCH_SIZE_ONE = ("batch_size=16", "batch_size=1")
+_BATCH_SIZE_ONE = ("batch_size=8", "batch_size=1")
 _HIDE_THE_ERROR = (
     "    return model.fit(train, validation_data=validation, epochs=1)\n",
     "    try:\n        return model.fit(train, validation_data=validation, epochs=1)\n    except Exception:\n        pass\n",

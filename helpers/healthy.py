@@ -10,7 +10,7 @@ tokenizer = AutoTokenizer.from_pretrained(checkpoint)
 
 
 def load():
-    return load_mnli(train_rows=3000, validation_rows=750)
+    return load_mnli(train_rows=2000, validation_rows=750)
 
 
 def tokenize(raw):
@@ -22,7 +22,7 @@ def tokenize(raw):
 
 def batch(tokenized):
     collator = DataCollatorWithPadding(tokenizer, return_tensors="np")
-    options = dict(columns=["input_ids", "attention_mask", "labels"], batch_size=16, collate_fn=collator)
+    options = dict(columns=["input_ids", "attention_mask", "labels"], batch_size=8, collate_fn=collator)
     train = tokenized["train"].to_tf_dataset(shuffle=True, **options)
     validation = tokenized["validation_matched"].to_tf_dataset(**options)
     return train, validation

@@ -29,7 +29,7 @@ tokenizer = AutoTokenizer.from_pretrained(checkpoint)
 
 
 def load():
-    return load_mnli(train_rows=3000, validation_rows=750)
+    return load_mnli(train_rows=2000, validation_rows=750)
 
 
 def tokenize(raw):
@@ -40,7 +40,7 @@ def tokenize(raw):
 
 
 def batch(tokenized):
-    options = dict(columns=["input_ids", "attention_mask", "labels"], batch_size=16)
+    options = dict(columns=["input_ids", "attention_mask", "labels"], batch_size=8)
     train = tokenized["train"].to_tf_dataset(shuffle=True, **options)
     validation = tokenized["validation_matched"].to_tf_dataset(**options)
     return train, validation
@@ -112,7 +112,7 @@ tokenized["train"].column_names
 
 # %% key="batch-2"
 def batch(tokenized):
-    options = dict(columns=["input_ids", "attention_mask", "label"], batch_size=16)
+    options = dict(columns=["input_ids", "attention_mask", "label"], batch_size=8)
     train = tokenized["train"].to_tf_dataset(shuffle=True, **options)
     validation = tokenized["validation_matched"].to_tf_dataset(**options)
     return train, validation
