@@ -7,7 +7,7 @@ import numpy as np
 from helpers.course import task as find_task
 from helpers.exercises import unseen_fault, unseen_pipeline
 from helpers.faults import fault
-from helpers.guards import first_line
+from helpers.guards import first_line, release
 from helpers.messages import _
 from helpers.pipeline import describe
 from helpers.probes.look_at_batch import look_at_batch
@@ -23,6 +23,7 @@ def never_a_traceback(check):
         try:
             return check(*args, **kwargs)
         except Exception as error:
+            release(error)
             what = _("The check could not read what it got: {kind}: {error}").format(kind=type(error).__name__, error=first_line(error))
             return Verdict(False, (), 1, what, _("Compare what you passed with help({check}).").format(check=check.__name__))
 

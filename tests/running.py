@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from helpers.guards import release
 from helpers.pipeline import Pipeline, pipeline_from_script
 from helpers.probes.frames import core_message
 
@@ -44,4 +45,5 @@ def run(pipeline: Pipeline, seed: int = 0, eagerly: bool = False) -> Run:
         stage = "evaluate"
         return Run(stage, scores=pipeline.evaluate(model, validation))
     except Exception as error:
+        release(error)
         return Run(stage, error=core_message(error), exception=error)

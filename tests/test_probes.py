@@ -1,5 +1,6 @@
 """Probes: what they see, and what they answer to things that they cannot work with."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -240,3 +241,40 @@ def test_every_known_error_is_raised_by_a_test():
     raised = [fault.error_text for fault in CATALOGUE.values()] + list(LIVE)
     for known in known_errors():
         assert any(known.text in text or text in known.text for text in raised), known.text
+
+
+# A dataset whose first batch is broken, while another thread still works at the second one. Garbage is collected in that
+# thread, and nowhere else: were the iterator garbage by then, the thread would wait for itself.
+COLLECTS_WHILE_IT_FILLS = """
+import dataclasses, gc, os, sys, threading, time
+gc.disable()
+import numpy as np, tensorflow as tf
+from helpers import fault, look_at_batch, walk
+entered, left = [], []
+def slow(i):
+    if i == 0:
+        time.sleep(0.1)
+        raise ValueError("the first batch is broken")
+    entered.append(i)
+    time.sleep(0.5)
+    gc.collect()
+    left.append(i)
+    return np.int64(i)
+data = tf.data.Dataset.range(8).map(lambda i: tf.numpy_function(slow, [i], tf.int64), num_parallel_calls=2)
+if sys.argv[1] == "walk":
+    print(walk(dataclasses.replace(fault("ragged_rows").pipeline(), batch=lambda tokenized: (data, data))).failing_stage)
+else:
+    print(look_at_batch(data).why)
+deadline = time.monotonic() + 10
+while time.monotonic() < deadline and not 0 < len(entered) == len(left):
+    time.sleep(0.1)
+print("all threads came back:", 0 < len(entered) == len(left), flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("probe", ["walk", "look_at_batch"])
+def test_a_probe_leaves_no_iterator_to_the_garbage_collection_that_would_hang_on_it(probe):
+    done = subprocess.run([sys.executable, "-c", COLLECTS_WHILE_IT_FILLS, probe], capture_output=True, text=True, timeout=120)
+    assert "all threads came back: True" in done.stdout, done.stdout + done.stderr[-500:]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from helpers.guards import CannotExamine, NotExamined, first_batch, is_tf_model
+from helpers.guards import CannotExamine, NotExamined, first_batch, is_tf_model, release
 from helpers.messages import _
 from helpers.pipeline import Pipeline, describe, problem_with
 from helpers.probes.explain_error import Explanation, explain_error
@@ -129,6 +129,7 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
         return failed(done, failing, None, stop.answer.why, (stop.answer.why, stop.answer.next_step), None, start)
     except Exception as error:
         told = explain_error(error)
+        release(error)
         failing = stage
         if stage == "fit":
             failing = told.stage if told.stage in STAGES else "fit"
