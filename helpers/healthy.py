@@ -10,7 +10,7 @@ tokenizer = AutoTokenizer.from_pretrained(checkpoint)
 
 
 def load():
-    return load_mnli(train_rows=2000, validation_rows=750)
+    return load_mnli(train_rows=2400, validation_rows=750)
 
 
 def tokenize(raw):

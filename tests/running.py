@@ -19,8 +19,8 @@ class Run:
 
 def small(script: str, rows: int = 64) -> Pipeline:
     """The same script on few rows."""
-    assert "train_rows=2000, validation_rows=750" in script
-    return pipeline_from_script(script.replace("train_rows=2000, validation_rows=750", f"train_rows={rows}, validation_rows=32"))
+    assert "train_rows=2400, validation_rows=750" in script
+    return pipeline_from_script(script.replace("train_rows=2400, validation_rows=750", f"train_rows={rows}, validation_rows=32"))
 
 
 def run(pipeline: Pipeline, seed: int = 0, eagerly: bool = False) -> Run:

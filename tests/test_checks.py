@@ -116,7 +116,7 @@ def test_the_exercise_as_shipped_is_not_passed(task):
 
 
 def test_fewer_rows_are_seen():
-    script = change_script(healthy_script(), [("train_rows=2000", "train_rows=100")])
+    script = change_script(healthy_script(), [("train_rows=2400", "train_rows=100")])
     verdict = check_pipeline(pipeline_from_script(script), None, fault("no_labels"))
     assert not verdict.passed and "training rows are left" in verdict.message
 

@@ -111,7 +111,7 @@ def lesson(tmp_path_factory):
 def test_a_lesson_looks_up_no_name_and_makes_no_connection(lesson):
     printed, notes, _trace = lesson
     assert re.search(r"LOSS \d\.\d+", printed), printed
-    assert "ROWS [2000, 750, 750]" in printed
+    assert "ROWS [2400, 750, 750]" in printed
     assert notes == ""
 
 
