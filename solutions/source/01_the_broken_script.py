@@ -192,12 +192,11 @@ check_repair("01/keras_loss", pipeline)
 train, validation = batch(tokenize(load()))
 model = build_model()
 compile_model(model)
-fit(model, train, validation)
-scores = evaluate(model, validation)
-print(f"accuracy {scores['accuracy']:.2f}")
+accuracy = fit(model, train, validation).history["val_accuracy"][-1]
+print(f"accuracy {accuracy:.2f}")
 
 # %% key="train-band" tags=["solution-only", "hidden-assertion"]
-assert scores["accuracy"] > 0.9
+assert accuracy > 0.9
 
 # %% key="train-yourself" tags=["exercise-only"]
 # train, validation = batch(tokenize(load()))
