@@ -183,17 +183,17 @@ def check_pipeline(pipeline, owner: str | None, ill) -> Verdict:
         _("Take the labels from the data's column `label`."),
     ):  # fmt: skip
         return points.verdict()
-    if not points.hold(*loss_point(made, owner)):
-        return points.verdict()
     share = made["moved"] / made["weights"]
-    points.hold(
+    if not points.hold(
         _("one step of training moves the weights"),
         share > 0.9,
         _("Only {moved} of {count} weight tensors moved in one step: the loss gives them no direction.").format(
             moved=made["moved"], count=made["weights"]
         ),
         _("Use a loss that can be differentiated, and a learning rate above 0."),
-    )
+    ):
+        return points.verdict()
+    points.hold(*loss_point(made, owner))
     return points.verdict(
         _("Compare your repair with the smallest one, below."),
         _("{explanation}\n\nThe smallest change that heals it:\n{diff}").format(explanation=ill.explanation, diff=ill.diff),

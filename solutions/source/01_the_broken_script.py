@@ -12,6 +12,8 @@ from helpers import find_checkpoint, hint, load_mnli, look_at_batch, unseen_pipe
 import tensorflow as tf
 from transformers import AutoTokenizer, TFAutoModelForSequenceClassification
 
+tf.keras.utils.set_random_seed(1)  # the same batches and the same fresh head each time
+
 # %% [markdown] key="task-1"
 # ## Task 1: name the failing stage
 #
@@ -28,11 +30,19 @@ help(type(walk(unseen_pipeline("a"))))
 # %% key="walk-a"
 walk(unseen_pipeline("a"))
 
-# %% key="walk-b"
-walk(unseen_pipeline("b"))
+# %% key="walk-b" tags=["band"]
+seen_b = walk(unseen_pipeline("b"))
+seen_b
 
-# %% key="walk-c"
-walk(unseen_pipeline("c"))
+# %% key="walk-b-stops" tags=["solution-only", "hidden-assertion"]
+assert seen_b.failing_stage == "loss"
+
+# %% key="walk-c" tags=["band"]
+seen_c = walk(unseen_pipeline("c"))
+seen_c
+
+# %% key="walk-c-stops" tags=["solution-only", "hidden-assertion"]
+assert seen_c.failing_stage == "gradients"
 
 # %% [markdown] key="answer-1"
 # Write your answers here. Need help? Run `hint("01/name_the_stage")`. Each call shows one hint more.
@@ -140,9 +150,13 @@ def evaluate(model, validation):
 # %% [markdown] key="look-first"
 # Look before you change anything: what does the walk say, and what is in a batch?
 
-# %% key="walk-script"
+# %% key="walk-script" tags=["band"]
 pipeline = Pipeline(load, tokenize, batch, build_model, compile_model, fit, evaluate)
-walk(pipeline)
+seen = walk(pipeline)
+seen
+
+# %% key="walk-script-ends" tags=["solution-only", "hidden-assertion"]
+assert seen.failing_stage is None
 
 # %% key="check-own-loss" tags=["check"]
 check_repair("01/own_loss", pipeline)
