@@ -264,3 +264,24 @@ def test_the_command_lists_every_problem_and_fails(root, capsys):
     assert len(capsys.readouterr().err.splitlines()) == 2
     (root / "course.toml").unlink()
     assert course_check.check(root) == ["course.toml: it is missing."]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('# %% key="no-gradient-is-none" tags=["hidden-assertion"]\nassert all(g is not None for g in gradients)\n\n', "",
+         "course.toml: lesson 01_the_broken_script: the assertion 'no-gradient-is-none' is listed under asserted, and no source has it."),
+        ('key="no-gradient-is-none"', 'key="gradients-are-there"',
+         "course.toml: lesson 01_the_broken_script: the assertion 'gradients-are-there' stands in a source; list it under asserted, so that its loss is noticed."),
+    ],
+)  # fmt: skip
+def test_an_assertion_behind_a_sentence_is_not_lost_without_a_word(tmp_path, old, new, problem):
+    shutil.copy(ROOT / "course.toml", tmp_path)
+    for folder in ("notebooks", "exercises", "solutions"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    assert course_check.check(tmp_path) == []
+    source = tmp_path / "notebooks" / "source" / "01_the_broken_script.py"
+    text = source.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    source.write_text(text.replace(old, new), encoding="utf-8")
+    assert problem in course_check.check(tmp_path)

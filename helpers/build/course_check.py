@@ -3,7 +3,7 @@
 Looked for: missing, empty, misspelt or ill-typed entries; names used twice; a lesson without its source or notebooks; a notebook
 without a lesson; a task that no exercise uses, and one that an exercise uses and the manifest has not; an unknown fault, owner or
 stage; a task with a script that has no accepted repair or no tempting wrong one; a change whose old text does not stand exactly
-once in the start script.
+once in the start script; an assertion behind a sentence (a cell tagged hidden-assertion) that was removed, or is not listed.
 """
 
 import argparse
@@ -26,6 +26,7 @@ LESSON = {
     "minutes": (int, True),
     "difficulty": (int, True),
     "faults": (list, True),
+    "asserted": (list, False),
     "task": (list, False),
 }
 TASK = {
@@ -66,6 +67,8 @@ def check(root: Path) -> list[str]:
     problems += _twice("task", [task.get("name") for task in tasks])
     names = [lesson["name"] for lesson in lessons if isinstance(lesson.get("name"), str)]
     problems += problems_of_files(root, names)
+    for lesson in lessons:
+        problems += [f"lesson {lesson.get('name')}: {problem}" for problem in problems_of_assertions(root, lesson)]
     problems += problems_of_use(root, [task["name"] for task in tasks if isinstance(task.get("name"), str)])
     return [f"course.toml: {problem}." for problem in problems]
 
@@ -145,6 +148,23 @@ def problems_of_files(root: Path, names: list[str]) -> list[str]:
             problems += [f"lesson {name}: {folder}/{name}{ending} is missing" for name in wanted if name not in there]
             problems += [f"{folder}/{name}{ending} belongs to no lesson of the manifest" for name in sorted(there - set(names))]
     return problems
+
+
+def problems_of_assertions(root: Path, lesson: dict) -> list[str]:
+    """The hidden assertions of a lesson's sources are those that the manifest lists: none is lost without a word."""
+    found = []
+    for folder in MADE_FROM:
+        path = root / folder / f"{lesson.get('name')}.py"
+        if path.is_file():
+            found += re.findall(r'^# %% key="([^"]+)".*"hidden-assertion"', path.read_text(encoding="utf-8"), re.MULTILINE)
+    listed = lesson.get("asserted", [])
+    if not isinstance(listed, list):
+        return []
+    return [f"the assertion {key!r} is listed under asserted, and no source has it" for key in listed if key not in found] + [
+        f"the assertion {key!r} stands in a source; list it under asserted, so that its loss is noticed"
+        for key in found
+        if key not in listed
+    ]
 
 
 def problems_of_use(root: Path, names: list[str]) -> list[str]:
