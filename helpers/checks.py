@@ -12,6 +12,7 @@ from helpers.messages import _
 from helpers.pipeline import describe
 from helpers.probes.look_at_batch import look_at_batch
 from helpers.probes.walk import STAGES, logits_of, loss_takes_probabilities, owner_of_loss, walk
+from helpers.scripts import change_script, show_diff
 from helpers.verdict import Points, Verdict
 
 HEALTHY_ROWS = 2400  # train_rows of the healthy script; a test compares them
@@ -112,11 +113,12 @@ def check_repair(task_name: str, pipeline) -> Verdict:
     loss with its formula, so that a repair that only hides the symptom is found. It cannot see how well a long training goes.
     """
     task = find_task(task_name)
-    return check_pipeline(pipeline, task.owner, fault(task.start))
+    ill = fault(task.start)
+    return check_pipeline(pipeline, task.owner, ill, show_diff(ill.script, change_script(ill.script, task.repairs[0].changes)))
 
 
-def check_pipeline(pipeline, owner: str | None, ill) -> Verdict:
-    """The points of check_repair. ``owner``: "model" or "keras" must compute the loss; None: either may."""
+def check_pipeline(pipeline, owner: str | None, ill, diff: str | None = None) -> Verdict:
+    """The points of check_repair. ``owner``: "model" or "keras" must compute the loss; None: either may. ``diff``: shown at the end."""
     points = Points(8)
     seen = walk(pipeline)
     failing = getattr(seen, "failing_stage", None)
@@ -143,7 +145,7 @@ def check_pipeline(pipeline, owner: str | None, ill) -> Verdict:
     rows = row_count(made["train"], batch.rows)
     if not points.hold(
         _("every training row is used"),
-        rows >= HEALTHY_ROWS,
+        rows > HEALTHY_ROWS - batch.rows,  # drop_remainder leaves out less than one batch
         _("About {rows} of {all} training rows are left.").format(rows=rows, all=HEALTHY_ROWS),
         _("Repair the cause, and keep the rows."),
     ):
@@ -196,7 +198,9 @@ def check_pipeline(pipeline, owner: str | None, ill) -> Verdict:
     points.hold(*loss_point(made, owner))
     return points.verdict(
         _("Compare your repair with the smallest one, below."),
-        _("{explanation}\n\nThe smallest change that heals it:\n{diff}").format(explanation=ill.explanation, diff=ill.diff),
+        _("{explanation}\n\nThe smallest change that heals it:\n{diff}").format(
+            explanation=ill.explanation, diff=ill.diff if diff is None else diff
+        ),
     )
 
 

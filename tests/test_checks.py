@@ -137,3 +137,11 @@ def test_a_frozen_model_is_seen():
     script = change_script(healthy_script(), [("    model.compile(", "    model.distilbert.trainable = False\n    model.compile(")])
     verdict = check_pipeline(pipeline_from_script(script), None, fault("no_labels"))
     assert not verdict.passed
+
+
+def test_the_smallest_change_shown_is_the_one_of_the_task():
+    own = next(task for task in TASKS if task.name == "01/own_loss")
+    script = fault(own.start).script
+    verdict = check_repair(own.name, pipeline_from_script(change_script(script, own.repairs[0].changes)))
+    assert verdict.passed and '+    return raw.map(tokenize_rows, batched=True).rename_column("label", "labels")' in repr(verdict)
+    assert "label_cols" not in repr(verdict)

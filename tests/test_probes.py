@@ -278,3 +278,14 @@ os._exit(0)
 def test_a_probe_leaves_no_iterator_to_the_garbage_collection_that_would_hang_on_it(probe):
     done = subprocess.run([sys.executable, "-c", COLLECTS_WHILE_IT_FILLS, probe], capture_output=True, text=True, timeout=120)
     assert "all threads came back: True" in done.stdout, done.stdout + done.stderr[-500:]
+
+
+def test_an_error_that_is_its_own_cause_is_explained():
+    error = ValueError("raised from itself")
+    error.__cause__ = error
+    assert explain_error(error).message == "raised from itself"
+
+
+def test_the_guess_that_python_3_13_adds_is_left_out():
+    error = TypeError("call() got an unexpected keyword argument 'label'. Did you mean 'labels'?")
+    assert core_message(error) == ("TypeError", "call() got an unexpected keyword argument 'label'")

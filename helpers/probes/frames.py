@@ -35,7 +35,9 @@ def text_of(error: BaseException) -> str:
 
 def core_message(error: BaseException) -> tuple[str, str]:
     """(class name, message) of the error that counts. TensorFlow wraps errors in walls of text; the inner one is dug out."""
-    text = re.sub(r"(for any variable): \(\[.*", r"\1.", text_of(error), flags=re.DOTALL)  # the names of all weights follow
+    # Python 3.13 adds a guess to "unexpected keyword argument"; the message is the same on every Python without it.
+    text = re.sub(r"(unexpected keyword argument '\w+')\. Did you mean '\w+'\?", r"\1", text_of(error))
+    text = re.sub(r"(for any variable): \(\[.*", r"\1.", text, flags=re.DOTALL)  # the names of all weights follow
     inner = re.findall(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception|Interrupt|Iteration)): (.+)$", text, re.MULTILINE)
     if inner:
         return inner[-1][0], inner[-1][1].strip()
@@ -60,8 +62,9 @@ def core_message(error: BaseException) -> tuple[str, str]:
 
 def frames_of(error: BaseException) -> list[traceback.FrameSummary]:
     """All frames, outermost first, of the error and of what caused it."""
-    chain, frames = error, []
-    while chain is not None:
+    chain, frames, seen = error, [], set()
+    while chain is not None and id(chain) not in seen:  # "raise error from error" points at itself
+        seen.add(id(chain))
         frames += traceback.extract_tb(chain.__traceback__)
         chain = chain.__cause__ or (None if chain.__suppress_context__ else chain.__context__)
     return frames

@@ -25,7 +25,7 @@ tf.keras.utils.set_random_seed(1)  # the same batches and the same fresh head ea
 # For example: `("walk", "error_class", "KeyError")`. The check runs the probe itself and compares.
 
 # %% key="fields"
-help(type(walk(unseen_pipeline("a"))))
+list(vars(walk(unseen_pipeline("a"))))
 
 # %% key="walk-a"
 walk(unseen_pipeline("a"))
