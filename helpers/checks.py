@@ -185,6 +185,9 @@ def check_pipeline(pipeline, owner: str | None, ill, diff: str | None = None) ->
         _("Take the labels from the data's column `label`."),
     ):  # fmt: skip
         return points.verdict()
+    if loss_takes_probabilities(made["model"]):  # such a loss may also move nothing; that is not the cause
+        points.hold(*loss_point(made, owner))
+        return points.verdict()
     share = made["moved"] / made["weights"]
     if not points.hold(
         _("one step of training moves the weights"),
