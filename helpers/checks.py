@@ -145,7 +145,7 @@ def check_pipeline(pipeline, owner: str | None, ill, diff: str | None = None) ->
     rows = row_count(made["train"], batch.rows)
     if not points.hold(
         _("every training row is used"),
-        rows > HEALTHY_ROWS - batch.rows,  # drop_remainder leaves out less than one batch
+        rows >= HEALTHY_ROWS,
         _("About {rows} of {all} training rows are left.").format(rows=rows, all=HEALTHY_ROWS),
         _("Repair the cause, and keep the rows."),
     ):
