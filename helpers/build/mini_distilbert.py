@@ -24,18 +24,7 @@ import numpy as np
 
 from helpers import sources
 from helpers.build import mini_mnli, world
-from helpers.build.scenes import (
-    ADDS,
-    BREAKS,
-    KEEPS,
-    SLOTS,
-    chance,
-    change,
-    make_scene,
-    pick,
-    sentence,
-    tell,
-)
+from helpers.build.scenes import ADDS, BREAKS, KEEPS, SLOTS, chance, change, make_scene, pick, sentence, tell
 
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "mini_distilbert"
 SHAPE = {"n_layers": 4, "dim": 256, "hidden_dim": 768, "n_heads": 4, "max_position_embeddings": 128, "activation": "relu"}
@@ -80,7 +69,7 @@ def sentences_of_mini_mnli() -> set[str]:
 
 
 def hard_changes(wanted: str):
-    """The changes of BREAKS that touch the slot ``wanted``; "two people": roles exchanged, or only the voice turned."""
+    """The changes of BREAKS that touch the slot ``wanted``; "two people": only the voice turns, which must not be taken for exchanged roles."""
     if wanted == "two people":
         return [entry for entry in KEEPS if entry[0] == "passive"]
     return [entry for entry in BREAKS if entry[1] == wanted]
