@@ -94,35 +94,53 @@ def is_tf_model(thing) -> bool:
     return isinstance(thing, tf_keras.Model)
 
 
-def first_batch(dataset, seconds: float = SECONDS_FOR_A_BATCH):
-    """The first element of a tf.data.Dataset. Its own error is passed on; an empty or a silent one is a CannotExamine."""
+def first_batch(dataset, seconds: float = SECONDS_FOR_A_BATCH, name: str = ""):
+    """The first element of a tf.data.Dataset. Its own error is passed on; an empty or a silent one is a CannotExamine.
+
+    ``name``: what the messages call the dataset.
+    """
+    batches = first_batches(dataset, 1, seconds, name)
+    if not batches:
+        raise CannotExamine(
+            _("{name} is empty.").format(name=name or _("the dataset")),
+            _("Count the rows before you batch them: len(tokenized['train'])."),
+        )
+    return batches[0]
+
+
+def first_batches(dataset, most: int, seconds: float = SECONDS_FOR_A_BATCH, name: str = "") -> list:
+    """Up to ``most`` elements of a tf.data.Dataset, read within ``seconds`` in all. Its own error is passed on."""
     if not is_dataset(dataset):
         raise CannotExamine(
             _("this is {kind}, not a tf.data.Dataset.").format(kind=describe(dataset)),
             _("Pass what to_tf_dataset() returns, for example the train of `train, validation = batch(tokenized)`."),
         )
-    got: dict = {}
+    got, errors, late = [], [], threading.Event()
 
     def fetch():
         try:
-            got["batch"] = next(iter(dataset))
+            for batch in dataset.take(most):
+                if late.is_set():
+                    break
+                got.append(batch)
         except BaseException as error:
             release(error)
-            got["error"] = error
+            errors.append(error)
 
     thread = threading.Thread(target=fetch, daemon=True)
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
+        late.set()
         raise CannotExamine(
-            _("the dataset gave no batch in {seconds} seconds.").format(seconds=seconds),
+            _("{name} gave {count} batches in {seconds} seconds.").format(
+                name=name or _("the dataset"), count=len(got) or _("no"), seconds=seconds
+            ),
             _("Look for an endless loop or a wait in what feeds it; interrupt the kernel if it stays busy."),
         )
-    if isinstance(got.get("error"), StopIteration):
-        raise CannotExamine(_("the dataset is empty."), _("Count the rows before you batch them: len(tokenized['train'])."))
-    if "error" in got:
-        raise got["error"]
-    return got["batch"]
+    if errors:
+        raise errors[0]
+    return got
 
 
 def need_model(model) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from test_probes import WRONG_OBJECTS
 
-from helpers.checks import HEALTHY_ROWS, check_diagnosis, check_pipeline, check_repair
+from helpers.checks import check_diagnosis, check_repair
 from helpers.course import lessons
 from helpers.exercises import UNSEEN, unseen_fault, unseen_pipeline
 from helpers.faults import fault

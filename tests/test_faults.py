@@ -3,7 +3,7 @@
 import pytest
 from running import run, small
 
-from helpers.checks import check_pipeline
+from helpers.repair import check_pipeline
 from helpers.faults import BASES, CATALOGUE, base_script
 from helpers.pipeline import pipeline_from_script
 from helpers.probes.walk import walk

@@ -109,7 +109,7 @@ def test_a_dataset_that_never_answers_does_not_hang_the_probe():
     with pytest.raises(Exception) as caught:
         first_batch(dataset, seconds=0.5)
     assert time.perf_counter() - start < 4
-    assert "gave no batch in 0.5 seconds" in str(caught.value)
+    assert "gave no batches in 0.5 seconds" in str(caught.value)
 
 
 def test_look_at_batch_sees_labels_in_the_dict_in_y_and_nowhere():

@@ -7,15 +7,16 @@ import numpy as np
 
 from helpers.guards import CannotExamine, first_batch, is_dataset, need_model, never_raises
 from helpers.messages import _
-from helpers.pipeline import describe
+from helpers.pipeline import Pipeline, describe
 
 
 @dataclass(frozen=True)
 class BatchView:
     """What one batch is.
 
-    container: "dict" (labels, if any, among the inputs) or "(x, y)" · keys: the names in the inputs · shapes, dtypes:
-    per name; what is not in the inputs is called "y" · labels_at: "inputs['labels']", "y" or None · rows: how many ·
+    container: "dict" (labels, if any, among the inputs), "(x, y)" or "(x, y, sample_weight)" · keys: the names in the inputs · shapes, dtypes:
+    per name; what is not in the inputs is called "y" · labels_at: "inputs['labels']", "y" or None · rows: how many,
+    None where there is no batch axis ·
     padded: share of positions that are padding, None without a mask · not_taken: keys that the model's signature does
     not have, None without a model · text: the first rows decoded, None without a tokenizer.
     """
@@ -32,7 +33,8 @@ class BatchView:
     text: list[str] | None = field(default=None)
 
     def __repr__(self) -> str:
-        lines = [_("container:   {container}, {rows} rows").format(container=self.container, rows=self.rows)]
+        rows = _("{rows} rows").format(rows=self.rows) if self.rows is not None else _("one row without a batch axis")
+        lines = [_("container:   {container}, {rows}").format(container=self.container, rows=rows)]
         width = max((len(name) for name in self.shapes), default=0)
         lines += [f"  {name:<{width}}  {str(self.shapes[name]):<12} {self.dtypes[name]}" for name in self.shapes]
         lines.append(_("labels at:   {place}").format(place=self.labels_at or _("nowhere")))
@@ -55,16 +57,20 @@ class BatchView:
 def look_at_batch(batch, model=None, tokenizer=None, rows: int = 2) -> BatchView:
     """Look at one batch.
 
-    ``batch``: a batched tf.data.Dataset (its first batch is taken), a dict of tensors, or a tuple (x, y).
+    ``batch``: a batched tf.data.Dataset (its first batch is taken), a dict of tensors, a tuple (x, y), or a Pipeline (its
+    load, tokenize and batch are called, and the first training batch is taken).
     ``model``: a TF model, to compare the keys with its signature. ``tokenizer``: to decode the first ``rows`` rows.
     A dataset that raises when it is read is answered with its error.
     """
+    if isinstance(batch, Pipeline):
+        batch = batch.batch(batch.tokenize(batch.load()))[0]
     if is_dataset(batch):
         batch = _first_or_its_error(batch)
-    x, y = batch if isinstance(batch, tuple) and len(batch) == 2 else (batch, None)
+    x, y, *weight = batch if isinstance(batch, tuple) and len(batch) in (2, 3) else (batch, None)
     parts = dict(x) if hasattr(x, "keys") else {"x": x}
     if y is not None:
         parts |= {f"y['{key}']": value for key, value in y.items()} if hasattr(y, "keys") else {"y": y}
+    parts |= {"sample_weight": weight[0]} if weight else {}
     if not parts or not all(hasattr(value, "shape") and hasattr(value, "dtype") for value in parts.values()):
         raise CannotExamine(
             _("this is {kind}, not a batch: its parts are not tensors.").format(kind=describe(batch)),
@@ -77,17 +83,24 @@ def look_at_batch(batch, model=None, tokenizer=None, rows: int = 2) -> BatchView
         labels = next(iter(labels.values()), None)
     shapes = {name: tuple(value.shape) for name, value in parts.items()}
     return BatchView(
-        container="(x, y)" if y is not None else "dict" if keys else type(x).__name__,
+        container="(x, y, sample_weight)" if weight else "(x, y)" if y is not None else "dict" if keys else type(x).__name__,
         keys=keys,
         shapes=shapes,
         dtypes={name: getattr(value.dtype, "name", str(value.dtype)) for name, value in parts.items()},
         labels_at=labels_at,
         labels=None if labels is None else np.asarray(labels).tolist(),
-        rows=next((shape[0] for shape in shapes.values() if shape), None),
+        rows=rows_of(shapes),
         padded=float(1 - np.mean(x["attention_mask"])) if "attention_mask" in keys else None,
         not_taken=None if model is None else keys_not_taken(model, keys),
         text=None if tokenizer is None or "input_ids" not in keys else [tokenizer.decode(ids) for ids in np.asarray(x["input_ids"])[:rows]],
     )
+
+
+def rows_of(shapes: dict[str, tuple]) -> int | None:
+    """How many rows a batch has: None where input_ids, or else all parts, have no batch axis."""
+    if len(shapes.get("input_ids", (0, 0))) < 2:
+        return None
+    return next((shape[0] for shape in shapes.values() if shape), None)
 
 
 def keys_not_taken(model, keys: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from helpers.guards import CannotExamine, NotExamined, first_batch, is_tf_model, release
+from helpers.guards import CannotExamine, NotExamined, first_batch, is_dataset, is_tf_model, never_raises, release
 from helpers.messages import _
 from helpers.pipeline import Pipeline, describe, problem_with
 from helpers.probes.explain_error import Explanation, explain_error
@@ -52,6 +52,7 @@ class Walk:
         return "\n".join(lines)
 
 
+@never_raises
 def walk(pipeline: Pipeline) -> Walk | NotExamined:
     """Run ``pipeline`` stage by stage, with one batch of training, and tell what came out of each stage.
 
@@ -81,8 +82,9 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
             ok(stage, *rows_and_example(tokenized, ("input_ids",)))
             stage = "batch"
             train, validation = two_datasets(pipeline.batch(tokenized))
-            one = first_batch(train)
-            made |= {"train": train, "validation": validation, "batch": one}
+            one = first_batch(train, name=_("the training dataset"))
+            one_validation = first_batch(validation, name=_("the validation dataset"))
+            made |= {"train": train, "validation": validation, "batch": one, "validation_batch": one_validation}
             ok(stage, *repr(look_at_batch(one)).splitlines())
             stage = "build_model"
             model = pipeline.build_model()
@@ -98,10 +100,13 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
                     _("compile_model() did not compile the model."), _("Call model.compile(…) on the model that it is given.")
                 )
             ok(stage, compile_line(model))
-            model.run_eagerly = True
+            model.run_eagerly, model.jit_compile = True, False
+            if not model.built:
+                stage = "forward"
+                logits_of(model, one)
             before = [weight.numpy() for weight in model.weights]
             stage = "fit"
-            history = pipeline.fit(model, train.take(1), validation.take(1))
+            history = pipeline.fit(model, dataset_of(one), dataset_of(one_validation))
             loss = loss_of(history)
             moved = sum(not np.array_equal(a, b.numpy()) for a, b in zip(before, model.weights, strict=True))
             logits = logits_of(model, one)
@@ -122,12 +127,12 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
             ok("update", _("{moved} of {count} weight tensors moved").format(moved=moved, count=len(before)))
             made |= {"model": model, "moved": moved, "weights": len(before)}
             stage = "evaluate"
-            made["scores"] = scores = dict(pipeline.evaluate(model, validation.take(1)))
-            ok(stage, ", ".join(f"{key} {float(value):.3f}" for key, value in scores.items()))
+            made["scores"] = scores = scores_of(pipeline.evaluate(model, dataset_of(one_validation)))
+            ok(stage, ", ".join(f"{key} {value:.3f}" for key, value in scores.items()))
     except CannotExamine as stop:
         failing = "loss" if stage == "fit" else stage
         return failed(done, failing, None, stop.answer.why, (stop.answer.why, stop.answer.next_step), None, start)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a stage that calls exit() must not end the kernel
         told = explain_error(error)
         release(error)
         failing = stage
@@ -173,19 +178,24 @@ def logits_line(logits: np.ndarray) -> str:
 
 @contextlib.contextmanager
 def quiet():
-    """Progress bars of map() and fit(), and the warning about a fresh head, do not belong in a walk."""
+    """Progress bars of map() and fit(), warnings, and the logs of the libraries do not belong in a walk."""
     import datasets
+    import tensorflow as tf
     import transformers
 
     bars, level = datasets.utils.logging.is_progress_bar_enabled(), transformers.logging.get_verbosity()
+    log = tf.get_logger()
+    log_level = log.level
     datasets.disable_progress_bars()
     transformers.logging.set_verbosity_error()
+    log.setLevel("ERROR")
     try:
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
         transformers.logging.set_verbosity(level)
+        log.setLevel(log_level)
         if bars:
             datasets.enable_progress_bars()
 
@@ -210,9 +220,20 @@ def rows_and_example(data, columns) -> list[str]:
 
 
 def two_datasets(pair):
-    if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
-        raise CannotExamine(_("batch() returned {kind}, not two datasets.").format(kind=describe(pair)), _("Return train, validation."))
+    if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(is_dataset(part) for part in pair)):
+        kinds = _(" and ").join(describe(part) for part in pair) if isinstance(pair, (tuple, list)) and len(pair) == 2 else describe(pair)
+        raise CannotExamine(
+            _("batch() returned {kinds}, not two tf.data.Datasets.").format(kinds=kinds),
+            _("Write: return train, validation – both made by to_tf_dataset()."),
+        )
     return pair
+
+
+def dataset_of(one, times: int = 1):
+    """A dataset of one batch, ``times`` times: the same rows each time it is read."""
+    import tensorflow as tf
+
+    return tf.data.Dataset.from_tensors(one).repeat(times)
 
 
 def model_line(model) -> str:
@@ -254,7 +275,16 @@ def loss_of(history) -> float:
     return float(history.history["loss"][-1])
 
 
-def loss_takes_probabilities(model) -> bool:
+def scores_of(scores) -> dict[str, float]:
+    if not isinstance(scores, dict) or "loss" not in scores:
+        raise CannotExamine(
+            _("evaluate() returned {kind}, not the scores of model.evaluate(): a dict with the loss.").format(kind=describe(scores)),
+            _("Write: return model.evaluate(validation, return_dict=True)."),
+        )
+    return {name: float(value) for name, value in scores.items()}
+
+
+def loss_takes_probabilities(model, one_hot: bool = False) -> bool:
     """Whether the compiled Keras loss treats its input as probabilities, measured: on logits, adding 1 to all changes it."""
     if owner_of_loss(model) == "model" or not model.loss:
         return False
@@ -262,6 +292,7 @@ def loss_takes_probabilities(model) -> bool:
     import tf_keras
 
     labels, logits = tf.constant([0, 1]), tf.constant([[0.2, 0.5, 0.1], [0.3, 0.1, 0.4]])
+    labels = tf.one_hot(labels, 3) if one_hot else labels
     try:
         loss = tf_keras.losses.get(model.loss)  # a list or a dict of losses is not interpreted here
         return abs(float(tf.reduce_mean(loss(labels, logits)) - tf.reduce_mean(loss(labels, logits + 1.0)))) > 1e-4

@@ -1,0 +1,375 @@
+"""Is a pipeline repaired? Its batches are compared with the data, its model with the checkpoint, its loss with the formula.
+
+Nothing that the pipeline says of itself is taken as the measure: the data and the checkpoint are loaded here once more.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from helpers.guards import CannotExamine, first_batches, first_line, release
+from helpers.messages import _
+from helpers.probes.look_at_batch import look_at_batch
+from helpers.probes.walk import dataset_of, logits_of, loss_takes_probabilities, owner_of_loss, quiet, walk
+from helpers.sources import LABELS, find_checkpoint, load_mnli
+from helpers.verdict import Points, Verdict
+
+TRAIN_ROWS, VALIDATION_ROWS = 2400, 750  # of the healthy script; a test compares them
+SHORTEST = 64  # tokens: a script may cut its rows here, as the exercise's own does, but not shorter
+STEPS = 10
+RATES = (5e-6, 3e-4)  # of the learning rate at its highest: fine-tuning with Adam. 5e-5 is the script's, 1e-3 ruins the encoder
+SECONDS_FOR_ALL_BATCHES = 60
+
+
+class Point(NamedTuple):
+    """One thing that the check looks at. message and next_step are shown where it does not hold."""
+
+    text: str
+    holds: bool
+    message: str = ""
+    next_step: str = ""
+
+
+def check_pipeline(pipeline, owner: str | None, ill, diff: str | None = None) -> Verdict:
+    """The points of check_repair. ``owner``: "model" or "keras" must compute the loss; None: either may. ``diff``: shown at the end."""
+    points = Points(total=11)
+    for point in points_of(pipeline, owner):
+        if not points.hold(*point):
+            break
+    return points.verdict(
+        _("Compare your repair with the smallest one, below."),
+        _("{explanation}\n\nThe smallest change that heals it:\n{diff}").format(
+            explanation=ill.explanation, diff=ill.diff if diff is None else diff
+        ),
+    )
+
+
+def points_of(pipeline, owner: str | None):
+    """One point after the other. What a point needs is measured only when the points before it held."""
+    seen = walk(pipeline)
+    yield runs_through(seen)
+    made = seen.made
+    yield several_rows(look_at_batch(made["batch"]))
+    yield from data_points(made["train"], "train", TRAIN_ROWS)
+    yield validation_point(made["validation"])
+    yield model_point(pipeline.build_model(), made["model"])
+    if loss_takes_probabilities(
+        made["model"], one_hot=labels_are_one_hot(made["batch"])
+    ):  # it may also move nothing: that is not the cause
+        yield loss_point(made, owner)
+    loss = loss_point(made, owner)  # before the ten steps change the model
+    fit = fit_steps(pipeline, made)
+    yield fit_point(fit)
+    yield training_point(fit, made)
+    yield loss
+
+
+def runs_through(seen) -> Point:
+    text = _("all stages run, with one batch of training")
+    failing = getattr(seen, "failing_stage", None)
+    if failing:
+        why, *step = next(step.came_out for step in seen.steps if step.ok is False)
+        look = _("Look at it with walk() and look_at_batch(). {step}").format(step=step[0] if step else "")
+        return Point(text, False, _("The walk stops at {stage}: {why}").format(stage=failing, why=why), look.strip())
+    return Point(text, bool(seen), getattr(seen, "why", ""), getattr(seen, "next_step", ""))
+
+
+def several_rows(view) -> Point:
+    return Point(
+        _("a batch holds several rows, padded to one length"),
+        (view.rows or 0) > 1,
+        _("A batch holds one row. Rows of different length are still not padded; a batch of one only hides it, and trains badly."),
+        _("Pad the rows, and go back to batches of 8."),
+    )
+
+
+# ---------------------------------------------------------------- the rows
+
+
+@dataclass
+class Audit:
+    """What a whole pass over a dataset found, in rows. wrong: (label in the batch, label in the data)."""
+
+    rows: int
+    missing: int
+    spare: int  # so many may be missing: drop_remainder leaves out less than a batch
+    strange: int
+    unmasked: int
+    wrong: list[tuple]
+
+
+def audit_rows(dataset, split: str, rows: int) -> Audit:
+    """Read ``dataset`` once, or until all rows of the data have come, and compare it with ``rows`` rows of ``split``."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(find_checkpoint())
+    known, texts = labels_by_text(split, rows, tokenizer)
+    audit, seen, batch_rows = Audit(0, 0, 0, 0, 0, []), set(), 1
+    most = 3 * rows  # a dataset with repeat() has no end
+    with quiet():
+        first = look_at_batch(dataset)
+        batches = first_batches(dataset, most // max(first.rows, 1) + 1, SECONDS_FOR_ALL_BATCHES)
+    for batch in batches:
+        if len(seen) == texts and audit.rows >= rows:
+            break
+        x = inputs_of(batch)
+        ids, mask = np.asarray(x["input_ids"]), np.asarray(x["attention_mask"]) if "attention_mask" in x else None
+        labels = class_ids(look_at_batch(batch).labels, len(ids))
+        batch_rows = max(batch_rows, len(ids))
+        audit.rows += len(ids)
+        text = ids != tokenizer.pad_token_id
+        audit.unmasked += len(ids) if mask is None or mask.shape != ids.shape else int((text != (mask == 1)).any(1).sum())
+        for row, is_text, label in zip(ids, text, labels, strict=True):
+            key = tuple(row[is_text].tolist())
+            if key not in known:
+                audit.strange += 1
+                continue
+            number, wanted = known[key]
+            seen.add(number)
+            if label not in wanted:
+                audit.wrong.append((label, min(wanted)))
+    audit.missing, audit.spare = texts - len(seen), min(batch_rows, 64) - 1
+    return audit
+
+
+def labels_by_text(split: str, rows: int, tokenizer) -> tuple[dict[tuple, tuple], int]:
+    """token ids of a text -> (its number, its labels), for the first ``rows`` rows of the data; and how many texts there are."""
+    part = load_mnli(train_rows=TRAIN_ROWS, validation_rows=VALIDATION_ROWS)[split].to_dict()
+    whole, cut = (
+        tokenizer(part["premise"], part["hypothesis"], truncation=True, **options)["input_ids"]
+        for options in ({}, {"max_length": SHORTEST})
+    )
+    labels: dict[tuple, set] = {}
+    for ids, label in zip(whole, part["label"], strict=True):
+        labels.setdefault(tuple(ids), set()).add(label)
+    numbers = {ids: number for number, ids in enumerate(labels)}
+    known = {tuple(ids): (numbers[tuple(ids)], labels[tuple(ids)]) for ids in whole}
+    for ids, short in zip(whole, cut, strict=True):
+        known.setdefault(tuple(short), known[tuple(ids)])
+    return known, len(numbers)
+
+
+def class_ids(labels, rows: int) -> list:
+    """One class id a row, also of one-hot labels and of labels in a column; [None, …] where there are none."""
+    values = np.asarray(labels if labels is not None else [None] * rows)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim == 2:
+        values = np.where(values.sum(1) == 1, values.argmax(1), -1)
+    return values.tolist() if values.ndim == 1 and len(values) == rows else [None] * rows
+
+
+def labels_are_one_hot(batch) -> bool:
+    return np.ndim(look_at_batch(batch).labels) == 2 and np.shape(look_at_batch(batch).labels)[1] == len(LABELS)
+
+
+def data_points(dataset, split: str, rows: int):
+    """Four points of one dataset."""
+    texts = {
+        "mask": _("the mask covers the text and leaves out the padding"),
+        "whole": _("the texts are whole"),
+        "labels": _("the labels of all batches are the labels of the data"),
+        "rows": _("every training row is used"),
+    }
+    try:
+        audit = audit_rows(dataset, split, rows)
+    except CannotExamine as stop:
+        yield Point(texts["rows"], False, stop.answer.why, stop.answer.next_step)
+        return
+    except Exception as error:
+        release(error)
+        said = _("A later batch raised {kind}: {error}").format(kind=type(error).__name__, error=first_line(error))
+        yield Point(texts["rows"], False, said, _("Read all batches yourself: for batch in train: pass"))
+        return
+    yield Point(
+        texts["mask"],
+        not audit.unmasked,
+        _("In {count} of {rows} rows no attention_mask fits the padding, so the model reads the padding as text. The symptom is gone, and a new fault is there.").format(count=audit.unmasked, rows=audit.rows),
+        _("Keep attention_mask among the columns."),
+    )  # fmt: skip
+    yield Point(
+        texts["whole"],
+        not audit.strange,
+        _("{count} of {rows} texts are not those of the data: they are cut, changed, or tokenized differently.").format(count=audit.strange, rows=audit.rows),
+        _("Use premise and hypothesis, in this order, and truncate only what is longer than the model's limit."),
+    )  # fmt: skip
+    yield Point(
+        texts["labels"],
+        not audit.wrong,
+        _("{count} of {rows} labels are not the labels of the data. {example}").format(
+            count=len(audit.wrong), rows=audit.rows, example=most_common(audit.wrong)
+        ),
+        _("Take the labels from the data's column `label`."),
+    )
+    yield Point(
+        texts["rows"],
+        audit.missing <= audit.spare,
+        _("{missing} of {rows} rows of {split} are left out.").format(missing=audit.missing, rows=rows, split=split),
+        _("Repair the cause, and keep the rows."),
+    )
+
+
+def most_common(wrong: list[tuple]) -> str:
+    if not wrong:
+        return ""
+    (label, wanted), count = Counter(wrong).most_common(1)[0]
+    return _("{count} rows have {label} where the data say {wanted}.").format(count=count, label=label, wanted=wanted)
+
+
+def validation_point(dataset) -> Point:
+    """The four points of the data again, as one."""
+    text = _("the validation rows, their masks and their labels are those of the data")
+    for point in data_points(dataset, "validation_matched", VALIDATION_ROWS):
+        if not point.holds:
+            return Point(text, False, _("In the validation data: {why}").format(why=point.message), point.next_step)
+    return Point(text, True)
+
+
+# ---------------------------------------------------------------- the model and its training
+
+
+def model_point(fresh, trained) -> Point:
+    """The encoder of a freshly built model is the checkpoint's, weight by weight."""
+    from transformers import TFAutoModelForSequenceClassification
+
+    text = _("the model is the pretrained one, with one output for each label")
+    config = getattr(trained, "config", None)
+    outputs = getattr(config, "num_labels", None)
+    if outputs != len(LABELS):
+        said = _("The model has {outputs} outputs, and the data have {labels} labels.").format(outputs=outputs, labels=len(LABELS))
+        return Point(text, False, said, _("Build it with num_labels=3."))
+    with quiet():
+        wanted = TFAutoModelForSequenceClassification.from_pretrained(find_checkpoint(), num_labels=len(LABELS))
+    encoders = [getattr(model, wanted.base_model_prefix, None) for model in (fresh, wanted)]
+    weights = [[weight.numpy() for weight in encoder.weights] if encoder is not None else [] for encoder in encoders]
+    same = len(weights[0]) == len(weights[1]) and all(np.array_equal(a, b) for a, b in zip(*weights, strict=True))
+    return Point(
+        text,
+        same,
+        _("The encoder's weights are not those of the checkpoint, so the pretraining is lost."),
+        _("Build the model with TFAutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=3)."),
+    )
+
+
+@dataclass
+class FitSteps:
+    """What fit() did when it was given ten times the same batch. given: how often that batch was trained on, other: any other batch."""
+
+    given: int
+    other: int
+    uneven: bool
+    before: float
+    after: float
+    moved: int
+    weights: int
+
+
+def fit_steps(pipeline, made: dict) -> FitSteps:
+    """Call fit() with ten batches, and write down what reaches the training step."""
+    import tf_keras
+
+    model, batch = made["model"], made["batch"]
+    ids = np.asarray(inputs_of(batch)["input_ids"])
+    step, given, other, uneven = model.train_step, [], [], []
+
+    def written_down(data):
+        x, _y, weight = tf_keras.utils.unpack_x_y_sample_weight(data)
+        same = np.array_equal(ids, np.asarray(inputs_of(x).get("input_ids")))
+        (given if same else other).append(1)
+        uneven.append(weight is not None and len(np.unique(np.asarray(weight))) > 1)
+        return step(data)
+
+    weights = [weight.numpy() for weight in model.weights]
+    before = cross_entropy_of(model, batch)
+    model.train_step = written_down
+    try:
+        with quiet():
+            pipeline.fit(model, dataset_of(batch, STEPS), dataset_of(made["validation_batch"]))
+    finally:
+        del model.train_step
+    moved = sum(not np.array_equal(old, new.numpy()) for old, new in zip(weights, model.weights, strict=True))
+    return FitSteps(len(given), len(other), any(uneven), before, cross_entropy_of(model, batch), moved, len(weights))
+
+
+def fit_point(fit: FitSteps) -> Point:
+    text = _("fit() trains on the batches that it is given, and each row counts the same")
+    if fit.given < STEPS or fit.other:
+        said = _("fit() was given {steps} batches. It trained on {given} of them, and on {other} others.")
+        step = _("Train on the train that fit() gets: model.fit(train, validation_data=validation, epochs=1).")
+        return Point(text, False, said.format(steps=STEPS, given=min(fit.given, STEPS), other=fit.other), step)
+    return Point(text, not fit.uneven, _("The rows of a batch have different weights."), _("Leave class_weight and sample weights out."))
+
+
+def training_point(fit: FitSteps, made: dict) -> Point:
+    """All weights move, at a rate that fits, and the loss of the batch falls."""
+    text = _("training moves the weights, and the loss falls")
+    if fit.moved <= 0.9 * fit.weights:
+        said = _("Only {moved} of {count} weight tensors moved in {steps} steps: the loss gives them no direction, or the rate is 0.")
+        step = _("Use a loss that can be differentiated, a learning rate above 0, and a model that is not frozen.")
+        return Point(text, False, said.format(moved=fit.moved, count=fit.weights, steps=STEPS), step)
+    rate = highest_rate(made["model"].optimizer)
+    if not RATES[0] <= rate <= RATES[1]:
+        said = _("The learning rate is {rate:g}. For fine-tuning, {low:g} to {high:g} is usual.").format(
+            rate=rate, low=RATES[0], high=RATES[1]
+        )
+        return Point(text, False, said, _("Keep the script's rate, 5e-5."))
+    said = _("After {steps} steps on one batch its loss went from {before:.3f} to {after:.3f}.")
+    return Point(
+        text,
+        fit.after < fit.before - 0.01,
+        said.format(steps=fit.given, before=fit.before, after=fit.after),
+        _("Look at the sign of the loss and of the learning rate."),
+    )
+
+
+def highest_rate(optimizer) -> float:
+    """The learning rate, or the highest one of a schedule within one epoch."""
+    rate = optimizer.learning_rate
+    schedule = getattr(optimizer, "_learning_rate", None)
+    schedule = schedule if callable(schedule) and not hasattr(schedule, "numpy") else rate
+    if not callable(schedule) or hasattr(schedule, "numpy"):
+        return float(rate.numpy() if hasattr(rate, "numpy") else rate)
+    return max(float(schedule(step)) for step in range(0, TRAIN_ROWS // 8 + 1, 5))
+
+
+def loss_point(made: dict, owner: str | None) -> Point:
+    """The loss has the right owner, and is the cross-entropy of the logits."""
+    text = _("the loss is the cross-entropy of the logits, computed where the task asks")
+    model, batch = made["model"], made["validation_batch"]
+    now = owner_of_loss(model)
+    if owner and now != owner:
+        wanted = {"model": _("the model's own loss"), "keras": _("a Keras loss")}
+        step = {
+            "model": _("Leave loss= out of compile(), and let the labels stand in the batch under `labels`."),
+            "keras": _("Name the loss in compile(), and hand the labels over as y: label_cols=."),
+        }
+        said = _("The loss is computed by {now}; the task asks for {wanted}.").format(now=wanted[now], wanted=wanted[owner])
+        return Point(text, False, said, step[owner])
+    expected, got = cross_entropy_of(model, batch), made["scores"]["loss"]
+    said = _("evaluate() says the loss of a batch is {got:.3f}; the cross-entropy of its logits is {expected:.3f}.")
+    said = said.format(got=got, expected=expected)
+    if loss_takes_probabilities(model, one_hot=labels_are_one_hot(batch)):
+        said += " " + _("The symptom is gone, and the fault is still there: the loss takes logits for probabilities.")
+        return Point(text, False, said, _("Give the loss from_logits=True."))
+    return Point(text, abs(got - expected) < 1e-2, said, _("Use the sparse categorical cross-entropy, from logits."))
+
+
+def inputs_of(batch) -> dict:
+    """The inputs by name. to_tf_dataset() gives a single column without its name: that is input_ids."""
+    x = batch[0] if isinstance(batch, tuple) else batch
+    return x if hasattr(x, "keys") else {"input_ids": x}
+
+
+def cross_entropy_of(model, batch) -> float:
+    """The mean cross-entropy of the model's logits for one batch, without dropout."""
+    logits = logits_of(model, batch).astype(np.float64)
+    return cross_entropy(logits, np.asarray(class_ids(look_at_batch(batch).labels, len(logits))))
+
+
+def cross_entropy(logits: np.ndarray, labels: np.ndarray) -> float:
+    """``logits``: (rows, classes), ``labels``: (rows,) class ids; the mean, in nats."""
+    shifted = logits - logits.max(-1, keepdims=True)
+    log_probability = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    return float(-log_probability[np.arange(len(labels)), labels].mean())
