@@ -112,7 +112,7 @@ def same_value(found, value, error_class: str | None = None) -> bool:
     if isinstance(found, (list, tuple)) and isinstance(value, (list, tuple, set, frozenset)) and all(isinstance(one, str) for one in found):
         return sorted(found) == sorted(map(str, value))
     if found is None:
-        return value is None or value in ("nowhere", "None")
+        return value is None or (isinstance(value, str) and value in ("nowhere", "None"))
     return type(found) is type(value) and bool(found == value)
 
 
@@ -123,7 +123,7 @@ def same_value(found, value, error_class: str | None = None) -> bool:
 def check_repair(task_name: str, pipeline) -> Verdict:
     """Is the pipeline repaired? ``task_name``: the task of the exercise, for example "01/own_loss". ``pipeline``: your Pipeline.
 
-    The check reads all your batches and compares them with the data, and trains ten steps on one batch (half a minute). So a
+    The check reads all your batches and compares them with the data, and trains ten steps on one batch (about ten seconds). So a
     repair that only hides the symptom is found. It cannot see how well a whole training goes.
     """
     task = find_task(task_name)

@@ -155,7 +155,7 @@ class Hint:
 _given: dict[str, int] = {}  # task -> how many of its hints this process has shown
 
 
-def hint(task_name: str) -> Hint | Text:
+def hint(task_name: str | None = None) -> Hint | Text:
     """The next hint of a task, for example ``hint("01/own_loss")``. Each call shows one more; after the last it is repeated.
 
     A name that is no task's is answered with one line that says which there are. Never raises for a wrong name.

@@ -139,7 +139,7 @@ def catalogue() -> dict[str, Fault]:
     faults = [
         Fault(
             "no_such_column", "padded_keras_loss", _NO_SUCH_COLUMN, "batch", "ValueError", "Column labels not found in dataset!",
-            evidence=(("walk", "failing_stage"), ("walk", "message"), ("walk", "error_class")),
+            evidence=(("walk", "message"),),
             explanation=_("MNLI calls its column `label`. A padding collator would rename it to `labels` on the way, but this script has none."),
             repairs={
                 "label in y": back(_NO_SUCH_COLUMN),
@@ -176,7 +176,7 @@ def catalogue() -> dict[str, Fault]:
         ),
         Fault(
             "no_labels", "own_loss", _NO_LABELS, "loss", "TypeError", "Argument `target` should be a list or nested structure",
-            evidence=(("look_at_batch", "keys"), ("look_at_batch", "labels_at"), ("walk", "failing_stage"), ("walk", "message")),
+            evidence=(("look_at_batch", "keys"), ("look_at_batch", "labels_at"), ("look_at_batch", "labels"), ("walk", "message")),
             explanation=_("The batch holds no labels at all, so the model computes no loss, and there is nothing to differentiate."),
             repairs={
                 "labels": back(_NO_LABELS),
@@ -191,7 +191,7 @@ def catalogue() -> dict[str, Fault]:
         ),
         Fault(
             "no_gradient", "keras_loss", _ERROR_RATE_LOSS, "gradients", "ValueError", "No gradients provided for any variable",
-            evidence=(("walk", "failing_stage"), ("walk", "message")),
+            evidence=(("walk", "message"),),
             explanation=_("The share of wrong answers is made with argmax and a comparison. Neither has a gradient, so no weight learns which way to go."),
             repairs={"cross-entropy": [("loss=error_rate", KERAS_LOSS)], "own loss": [("loss=error_rate, ", "")]},
             mistakes=[
@@ -201,7 +201,7 @@ def catalogue() -> dict[str, Fault]:
         ),
         Fault(
             "ragged_rows", "padded_keras_loss", _NOT_PADDED, "batch", "ValueError", "all input arrays must have the same shape",
-            evidence=(("walk", "failing_stage"), ("walk", "message"), ("walk", "error_class")),
+            evidence=(("walk", "message"),),
             explanation=_("Tokenized rows differ in length, and nothing pads them, so they cannot be stacked into one batch."),
             repairs={"pad in the tokenizer": back(_NOT_PADDED), "pad in the batch": _PAD_IN_BATCH},
             mistakes=[
@@ -218,7 +218,7 @@ CATALOGUE = catalogue()
 
 
 def fault(name: str) -> Fault:
-    """The fault of this name. KeyError with the names that there are."""
-    if name not in CATALOGUE:
-        raise KeyError(_("There is no fault {name!r}. There are: {names}.").format(name=name, names=", ".join(CATALOGUE)))
+    """The fault of this name. Any other name is a LookupError that says which there are."""
+    if not isinstance(name, str) or name not in CATALOGUE:
+        raise LookupError(_("There is no fault {name!r}. There are: {names}.").format(name=name, names=", ".join(CATALOGUE)))
     return CATALOGUE[name]

@@ -3,10 +3,10 @@
 import pytest
 from running import run, small
 
-from helpers.repair import check_pipeline
 from helpers.faults import BASES, CATALOGUE, base_script
 from helpers.pipeline import pipeline_from_script
 from helpers.probes.walk import walk
+from helpers.repair import check_pipeline
 from helpers.scripts import change_script
 
 FAULTS = list(CATALOGUE.values())

@@ -1,5 +1,6 @@
 """Probes: what they see, and what they answer to things that they cannot work with."""
 
+import dataclasses
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from helpers import explain_error, look_at_batch, walk
+from helpers import explain_error, fault, hint, look_at_batch, unseen_pipeline, walk
 from helpers.guards import NotExamined, first_batch
 from helpers.pipeline import STAGES, Pipeline, healthy_script, pipeline_from_script
 from helpers.probes.frames import core_message, own_frame
@@ -54,6 +55,22 @@ def test_explain_error_answers_any_wrong_object(thing):
         assert thing is None or "needs the exception object" in told.message
 
 
+@pytest.mark.parametrize(("probe", "arguments"), [(walk, ()), (walk, (1, 2)), (explain_error, (1, 2)), (look_at_batch, ())])
+def test_a_wrong_number_of_arguments_is_answered(probe, arguments):
+    answer = probe(*arguments)
+    assert isinstance(answer, NotExamined) and "argument" in answer.why and "help(" in answer.next_step
+
+
+@pytest.mark.parametrize("name", ["zz", None, [], 3])
+def test_a_name_that_is_not_there_is_told_in_one_line(name):
+    for find, there in ((fault, "no_labels"), (unseen_pipeline, "a, b, c")):
+        with pytest.raises(LookupError) as caught:
+            find(name)
+        assert there in str(caught.value) and "\n" not in str(caught.value)
+    assert "Tasks are: 01/" in str(hint(name))
+    assert "Tasks are: 01/" in str(hint())
+
+
 def test_a_half_run_notebook_is_told_which_functions_are_missing():
     answer = walk(Pipeline(*[None if stage in ("batch", "fit") else print for stage in STAGES]))
     assert "batch, fit" in answer.why
@@ -75,6 +92,76 @@ def test_an_unbatched_dataset_is_seen_as_one():
 
     view = look_at_batch(tf.data.Dataset.from_tensor_slices({"input_ids": np.zeros((4, 7), np.int64), "labels": [0, 1, 2, 0]}))
     assert view.shapes == {"input_ids": (7,), "labels": ()}
+    assert view.rows is None and "without a batch axis" in repr(view)
+
+
+def test_a_pipeline_in_place_of_a_batch_gives_its_first_training_batch():
+    view = look_at_batch(pipeline_from_script(healthy_script()))
+    assert view.rows == 8 and view.labels_at == "inputs['labels']"
+    assert "same shape" in look_at_batch(unseen_pipeline("a")).why
+
+
+def altered(**stages):
+    healthy = pipeline_from_script(healthy_script())
+    return dataclasses.replace(healthy, **{name: stage(healthy) for name, stage in stages.items()})
+
+
+def test_walk_asks_each_dataset_once_and_for_one_batch():
+    """So the limit of seconds holds for the whole walk: fit() and evaluate() are given what was read."""
+    import tensorflow as tf
+
+    def one_batch_and_no_more(dataset):
+        one, reads = next(iter(dataset)), []
+
+        def rows():
+            reads.append(1)
+            if len(reads) > 1:
+                raise RuntimeError("the dataset was read again")
+            yield one
+            raise RuntimeError("a second batch was asked for")
+
+        return tf.data.Dataset.from_generator(rows, output_signature=dataset.element_spec)
+
+    def batch(healthy):
+        return lambda tokenized: tuple(map(one_batch_and_no_more, healthy.batch(tokenized)))
+
+    assert walk(altered(batch=batch)).failing_stage is None
+
+
+def test_walk_names_the_dataset_that_is_empty():
+    def batch(healthy):
+        return lambda tokenized: (healthy.batch(tokenized)[0], healthy.batch(tokenized)[1].take(0))
+
+    seen = walk(altered(batch=batch))
+    assert seen.failing_stage == "batch" and "the validation dataset is empty" in seen.message
+
+
+def test_walk_takes_a_model_that_is_not_built():
+    from transformers import TFAutoModelForSequenceClassification
+
+    def build(healthy):
+        return lambda: TFAutoModelForSequenceClassification.from_config(healthy.build_model().config)
+
+    seen = walk(altered(build_model=build))
+    assert seen.failing_stage is None and "72 of 72" in repr(seen)
+
+
+def test_walk_is_silent(capfd, caplog):
+    import tensorflow as tf
+
+    def fit(healthy):
+        def fit(model, train, validation):
+            tf.get_logger().warning("a wall of TensorFlow")
+            print("a progress bar")
+            return healthy.fit(model, train, validation)
+
+        return fit
+
+    assert walk(altered(fit=fit)).failing_stage is None
+    out, err = capfd.readouterr()
+    assert "wall" not in out + err + caplog.text and "progress" not in out + err
+    tf.get_logger().warning("heard again")
+    assert "heard again" in caplog.text
 
 
 def test_a_dataset_that_raises_while_iterating_is_answered_with_its_error():

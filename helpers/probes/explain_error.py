@@ -3,6 +3,7 @@
 import sys
 from dataclasses import dataclass
 
+from helpers.guards import NotExamined, never_raises
 from helpers.messages import _
 from helpers.pipeline import describe
 from helpers.probes import frames
@@ -31,7 +32,8 @@ class Explanation:
         return "\n".join([*lines, _("means:     {text}").format(text=self.means), _("look:      {text}").format(text=self.look)])
 
 
-def explain_error(error: BaseException | None = None) -> Explanation:
+@never_raises
+def explain_error(error: BaseException | None = None) -> Explanation | NotExamined:
     """Explain an exception; without one, the last that was shown in this notebook.
 
     ``error``: the exception object. Anything else is answered with a line that says what is needed. Never raises.

@@ -1,0 +1,160 @@
+"""The check of a repair, held against repairs that only look right, and against right ones that look unusual.
+
+Each is a change of a healthy script, so it is a whole program that runs.
+"""
+
+import dataclasses
+
+import pytest
+
+from helpers.faults import base_script, fault
+from helpers.pipeline import healthy_script, pipeline_from_script
+from helpers.repair import SHORTEST, TRAIN_ROWS, VALIDATION_ROWS, audit_rows, check_pipeline, class_ids
+from helpers.scripts import change_script
+
+RETURN = "    return train, validation\n"
+LOAD = "return load_mnli(train_rows=2400, validation_rows=750)"
+FIT = "return model.fit(train, validation_data=validation, epochs=1)"
+EVALUATE = "return model.evaluate(validation, return_dict=True)"
+BUILD = "return TFAutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=3)"
+RATE = "Adam(5e-5)"
+KERAS_LOSS = "loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)"
+
+
+def verdict_of(base: str, *changes):
+    return check_pipeline(pipeline_from_script(change_script(base_script(base), changes)), None, fault("no_labels"))
+
+
+REFUSED = {
+    # rows and labels
+    "fewer rows": ("own_loss", "2300 of 2400 rows", ("train_rows=2400", "train_rows=100")),
+    "a few batches over and over": ("own_loss", "rows of train are left out", (RETURN, "    return train.take(13).repeat(24), validation\n")),
+    "one batch over and over": ("own_loss", "rows of train are left out", (RETURN, "    return train.take(1).cache().repeat(300), validation\n")),
+    "one batch left out": ("own_loss", "8 of 2400 rows of train", (RETURN, "    return train.take(299), validation\n")),
+    "labels turned in load()": ("own_loss", "labels are not the labels of the data", (LOAD, LOAD + '.map(lambda row: {"label": (row["label"] + 1) % 3})')),
+    "labels wrong from the second batch on": (
+        "own_loss", "2392 of 2400 labels",
+        (RETURN, '    turned = train.skip(1).map(lambda x: {**x, "labels": (x["labels"] + 1) % 3})\n    return train.take(1).concatenate(turned), validation\n'),
+        ("shuffle=True, ", ""),
+    ),
+    "texts cut from the second batch on": (
+        "own_loss", "texts are not those of the data",
+        (RETURN, '    cut = train.skip(1).map(lambda x: {"input_ids": x["input_ids"][:, :9], "attention_mask": x["attention_mask"][:, :9], "labels": x["labels"]})\n    return train.take(1).concatenate(cut), validation\n'),
+    ),
+    "sentences exchanged": ("own_loss", "texts are not those of the data", ('rows["premise"], rows["hypothesis"]', 'rows["hypothesis"], rows["premise"]')),
+    "a later batch cannot be read": (
+        "own_loss", "A later batch raised",
+        (RETURN, '    ragged = train.map(lambda x: {**x, "labels": tf.debugging.check_numerics(tf.cast(x["labels"], tf.float32) / tf.cast(x["labels"][0] - 1, tf.float32), "x")})\n    return train.take(1).map(lambda x: {**x, "labels": tf.cast(x["labels"], tf.float32)}).concatenate(ragged), validation\n'),
+    ),
+    # validation
+    "validation labels zeroed": ("own_loss", "In the validation data: ", (RETURN, '    return train, validation.map(lambda x: {**x, "labels": tf.zeros_like(x["labels"])})\n')),
+    "validation on training rows": ("own_loss", "In the validation data: ", ('tokenized["validation_matched"]', 'tokenized["train"]')),
+    "validation without a mask": ("own_loss", "In the validation data: ", (RETURN, '    return train, validation.map(lambda x: {"input_ids": x["input_ids"], "labels": x["labels"]})\n')),
+    "half of the validation": ("own_loss", "In the validation data: ", (RETURN, "    return train, validation.take(40)\n")),
+    # fit
+    "fit() on a part": ("own_loss", "It trained on 3 of them, and on 0 others", (FIT, FIT.replace("train,", "train.take(3),"))),
+    "fit() on other data": ("own_loss", "It trained on 0 of them, and on 1 others", (FIT, FIT.replace("train,", "validation,"))),
+    "two classes without weight": ("keras_loss", "different weights", (FIT, FIT.replace("epochs=1", "epochs=1, class_weight={0: 1.0, 1: 0.0, 2: 0.0}"))),
+    "a rate below zero": ("own_loss", "The learning rate is -5e-05", (RATE, "Adam(-5e-5)")),
+    "a rate of nothing": ("own_loss", "weight tensors moved", (RATE, "Adam(0.0)")),
+    "a rate that does nothing": ("own_loss", "The learning rate is 1e-07", (RATE, "Adam(1e-7)")),
+    "a rate that ruins": ("own_loss", "The learning rate is 0.001", (RATE, "Adam(1e-3)")),
+    "a loss that climbs": (
+        "keras_loss", "its loss went from",
+        ("def compile_model(model):", "def climbing(labels, logits):\n    loss = tf.keras.losses.sparse_categorical_crossentropy(labels, logits, from_logits=True)\n    return 2 * tf.stop_gradient(loss) - loss\n\n\ndef compile_model(model):"),
+        (KERAS_LOSS, "loss=climbing"),
+    ),
+    # model, loss and scores
+    "weights drawn anew": ("own_loss", "not those of the checkpoint", (BUILD, BUILD.replace("return", "model =") + "\n    return TFAutoModelForSequenceClassification.from_config(model.config)")),
+    "seven outputs": ("own_loss", "The model has 7 outputs", ("num_labels=3", "num_labels=7")),
+    "a frozen encoder": ("own_loss", "weight tensors moved", ("    model.compile(", "    model.distilbert.trainable = False\n    model.compile(")),
+    "the scores made up": ("own_loss", "evaluate() says the loss of a batch is 0.100", (EVALUATE, 'return {"loss": 0.1}')),
+    "no scores": ("own_loss", "evaluate() returned a dict of 0", (EVALUATE, "return {}")),
+    "scores forgotten": ("own_loss", "evaluate() returned None", (EVALUATE, EVALUATE.replace("return model", "model"))),
+    "no validation": ("own_loss", "batch() returned", (RETURN, "    return train, None\n")),
+    "a list for validation": ("own_loss", "batch() returned", (RETURN, "    return train, list(validation)\n")),
+    "exit": ("own_loss", "The walk stops at load: SystemExit", (LOAD, "raise SystemExit(1)")),
+}  # fmt: skip
+
+ACCEPTED = {
+    "renamed in load()": ("own_loss", (LOAD, LOAD + '.rename_column("label", "labels")')),
+    "a shuffled validation": ("own_loss", ("to_tf_dataset(**options)", "to_tf_dataset(shuffle=True, **options)")),
+    "a warm-up, and no end of the data": (
+        "own_loss",
+        ("optimizer=tf.keras.optimizers.Adam(5e-5)", "optimizer=create_optimizer(5e-5, num_train_steps=300, num_warmup_steps=30)[0]"),
+        ("import AutoTokenizer", "import AutoTokenizer, create_optimizer"),
+        (RETURN, "    return train.repeat(), validation\n"),
+        (FIT, FIT.replace("epochs=1", "epochs=1, steps_per_epoch=300")),
+    ),
+    "a schedule": ("own_loss", (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 300, 0.0))")),
+    "weights of one": ("keras_loss", (RETURN, "    return train.map(lambda x, y: (x, y, tf.ones_like(y))), validation\n")),
+    "one-hot labels": (
+        "keras_loss",
+        (KERAS_LOSS, "loss=tf.keras.losses.CategoricalCrossentropy(from_logits=True)"),
+        (RETURN, "    train, validation = [d.map(lambda x, y: (x, tf.one_hot(y, 3))) for d in (train, validation)]\n" + RETURN),
+    ),
+    "compiled by XLA": ("own_loss", ('metrics=["accuracy"]', 'metrics=["accuracy"], jit_compile=True')),
+    "batches of 64, the last one dropped": ("own_loss", ("batch_size=8", "batch_size=64"), ("shuffle=True, ", "shuffle=True, drop_remainder=True, ")),
+    "the way of prepare_tf_dataset": (
+        "own_loss",
+        ('tokenized["train"].to_tf_dataset(shuffle=True, **options)', 'build_model().prepare_tf_dataset(tokenized["train"], batch_size=8, tokenizer=tokenizer)'),
+    ),
+    "arrays and tf.data": (
+        "padded_keras_loss",
+        ('tokenized["train"].to_tf_dataset(shuffle=True, **options)', 'tf.data.Dataset.from_tensor_slices(({name: tokenized["train"].with_format("numpy")[name][:] for name in ("input_ids", "attention_mask")}, tokenized["train"]["label"][:])).shuffle(2400).batch(8)'),
+    ),
+    "no metric, two epochs, a callback": (
+        "own_loss", (', metrics=["accuracy"]', ""),
+        (FIT, FIT.replace("epochs=1", "epochs=2, callbacks=[tf.keras.callbacks.EarlyStopping(patience=3)]")),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_only_looks_repaired_is_refused_with_its_reason(name):
+    base, says, *changes = REFUSED[name]
+    verdict = verdict_of(base, *changes)
+    assert not verdict.passed
+    assert says in verdict.message, repr(verdict)
+    assert verdict.next_step
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_a_right_repair_that_looks_unusual_is_accepted(name):
+    base, *changes = ACCEPTED[name]
+    verdict = verdict_of(base, *changes)
+    assert verdict.passed, repr(verdict)
+
+
+def test_the_check_knows_the_rows_of_the_healthy_script():
+    assert f"train_rows={TRAIN_ROWS}, validation_rows={VALIDATION_ROWS}" in healthy_script()
+    assert f"max_length={SHORTEST})" in base_script("padded_own_loss")
+
+
+def test_a_row_longer_than_the_cut_is_known_whole_and_cut(monkeypatch):
+    """In the embedded data no row is longer than the cut; MNLI has such rows."""
+    for cut in (20, 1000):
+        monkeypatch.setattr("helpers.repair.SHORTEST", cut)
+        pipeline = pipeline_from_script(change_script(base_script("padded_own_loss"), [("max_length=64", "max_length=20")]))
+        audit = audit_rows(pipeline.batch(pipeline.tokenize(pipeline.load()))[1], "validation_matched", VALIDATION_ROWS)
+        assert (audit.strange == 0) is (cut == 20)
+
+
+def test_class_ids_of_all_shapes_of_labels():
+    assert class_ids([2, 0], 2) == [2, 0]
+    assert class_ids([[2], [0]], 2) == [2, 0]
+    assert class_ids([[0, 0, 1], [1, 0, 0]], 2) == [2, 0]
+    assert class_ids([[0, 1, 1]], 1) == [-1]
+    assert class_ids(None, 2) == [None, None]
+    assert class_ids([1, 2, 0], 2) == [None, None]
+
+
+def test_the_check_stops_at_the_first_point_that_does_not_hold_and_counts_all():
+    verdict = verdict_of("own_loss", (RATE, "Adam(1e-3)"))
+    assert [holds for _text, holds in verdict.points] == [True] * 9 + [False]
+    assert verdict.total == 11
+
+
+def test_a_point_that_is_not_reached_is_no_pass():
+    verdict = verdict_of("own_loss")
+    assert verdict.passed and not dataclasses.replace(verdict, passed=False)
