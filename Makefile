@@ -16,6 +16,8 @@ RUN = $(SETUP) run
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 14
+	@echo
+	@sed -n 's/^# \(PYTHON=.*\)/\1/p; s/^# \(make .*\)/\1/p' Makefile
 
 lab: ## set up (the first time) and open JupyterLab on the first notebook
 	@$(SETUP) lab $(LAB_ARGS)

@@ -7,7 +7,7 @@ from helpers.messages import _
 class CourseMap:
     def __repr__(self) -> str:
         rows = [
-            f"{lesson.name[:2]}  {lesson.title:<34} {'★' * lesson.difficulty:<4} {_('{minutes} min').format(minutes=lesson.minutes)}"
+            f"{lesson.name[:2]}  {lesson.title:<34} {'★' * lesson.difficulty:<4} {_('{minutes} minutes').format(minutes=lesson.minutes)}"
             for lesson in lessons()
         ]
         return "\n".join(rows)

@@ -18,7 +18,7 @@ check_machine()
 # %% [markdown] key="map"
 # ## The lessons
 #
-# Each lesson is one notebook. Take them in order: lessons 01 to 04 repair one script, one fault after the other.
+# Each lesson is one notebook. Take them in order: lessons 01 to 04 repair one script, one fault after the other. Lessons 02 to 08 are not written yet.
 
 # %% key="course-map"
 from helpers import course_map

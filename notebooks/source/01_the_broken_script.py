@@ -104,7 +104,9 @@ explain_error()
 tokenized["train"].column_names
 
 # %% [markdown] key="explain-1-text"
-# MNLI calls its column `label`, without an s. In 2021 the script failed later, in `fit()`. Today `to_tf_dataset` stops at a name that it cannot find. That is good: an early error is a cheap error.
+# MNLI calls its column `label`, without an s. (You will also meet scripts that ask for `labels` and work: a padding collator renames the column. This script has no collator.)
+#
+# In 2021 the script failed later, in `fit()`. Today `to_tf_dataset` stops at a name that it cannot find. That is good: an early error is a cheap error.
 #
 # ### Repair
 #
@@ -153,7 +155,7 @@ assert str(sys.last_value).strip().splitlines()[-1].strip().startswith("ValueErr
 assert 1 <= len(_own) <= 3, _own
 
 # %% [markdown] key="eagerly"
-# ### A shorter way to the same error
+# ### Run it eagerly
 #
 # `fit()` first turns the training step into a graph. That is fast later, and hard to read when it fails. With `run_eagerly=True` Keras runs the step as plain Python: no "in user code", the frames are in order, and `print` and a debugger work in it.
 #
@@ -163,8 +165,16 @@ assert 1 <= len(_own) <= 3, _own
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", run_eagerly=True)
 model.fit(train)
 
+# %% key="explain-3"
+explain_error()
+
+# %% key="no-user-code-now" tags=["hidden-assertion"]
+assert "in user code" not in str(sys.last_value) and "same shape" in str(sys.last_value)
+
 # %% [markdown] key="eagerly-explained"
 # It is another error! The rows of a batch differ in length.
+#
+# (The traceback still has a wall inside. The data set stays a graph of its own: `run_eagerly` is about the training step only.)
 #
 # Both faults are in the script, and each error is real. The graph is built *before* the first batch is read, so `fit()` met the missing labels first. Run eagerly, `fit()` reads a batch first, and met the rows.
 #
@@ -241,7 +251,7 @@ print(len(gradients), "weight tensors,", sum(g is None for g in gradients), "wit
 assert all(g is not None for g in gradients)
 
 # %% [markdown] key="stage-update"
-# **The update.** The optimizer changes every weight tensor a little. This is the largest change in the first one.
+# **The update.** The optimizer changes every weight tensor a little. This is the largest change in the first tensor, the word embeddings.
 
 # %% key="update"
 before = model.trainable_variables[0].numpy()
@@ -253,7 +263,7 @@ print(f"largest change of a weight: {change:.0e}")
 assert 4e-5 < change < 6e-5
 
 # %% [markdown] key="stage-metric"
-# **The metric.** Evaluate *before* you train. You learn whether the evaluation runs, and you get the number that training has to beat. With three classes of equal size, guessing gives about one third.
+# **The metric.** Evaluate *before* you train. You learn whether the evaluation runs, and you get the number that training has to beat. With three classes of equal size, guessing gives about one third. An untrained head does not guess evenly, so the number can lie a little off.
 
 # %% key="metric" tags=["band"]
 untrained = healthy.build_model()
@@ -267,7 +277,7 @@ assert abs(scores["loss"] - math.log(3)) < 0.15 and 0.2 < scores["accuracy"] < 0
 # %% [markdown] key="walk-tool"
 # ## The same walk, in one call
 #
-# `walk()` does what you just did: it runs the stages of a pipeline, with one batch of training, and shows what came out of each. Here it is for our broken script.
+# `walk()` does what you just did: it runs the stages of a pipeline, with one batch of training, and shows what came out of each. `ok` means that the stage ran, `FAILS` that it raised an error, and `-` that the walk knows nothing about it. Here it is for our broken script.
 #
 # **Predict.** At which stage will it stop?
 
@@ -276,7 +286,7 @@ broken = Pipeline(load, tokenize, batch, build_model, compile_model, fit, evalua
 walk(broken)
 
 # %% [markdown] key="walk-explained"
-# The walk goes in the order of the data, so it meets the rows of different length first. `fit()` built its graph first and told us about the labels. Both must be repaired. The walk's stage is the earlier one, so we begin there.
+# The walk goes in the order of the data, so it meets the rows of different length first. `fit()` built its graph first and told us about the labels. Both must be repaired. Lesson 02 does that.
 
 # %% key="walk-claims" tags=["hidden-assertion"]
 _seen = walk(broken)
@@ -285,7 +295,9 @@ assert _seen.failing_stage == "batch" and "same shape" in _seen.message
 # %% [markdown] key="no-gradients"
 # ## "No gradients provided": what it was, what it is
 #
-# In 2021 this script failed with one sentence: *No gradients provided for any variable*. The labels never reached the loss, so there was nothing to differentiate. Today the libraries find the same mistakes earlier, and say it in other words. Here are four relatives, each raised live in `fit()`.
+# In 2021 this script failed with one sentence: *No gradients provided for any variable*. The labels never reached the loss, so there was nothing to differentiate. Today the libraries find the same mistakes earlier, and say it in other words.
+#
+# Here are three relatives, and the sentence itself. Each is raised live in `fit()`. Before each error you see the change that would heal it: `-` is the broken line, `+` the healthy one.
 
 
 # %% key="raise-in-fit"
@@ -302,11 +314,16 @@ def error_in_fit(pipeline):
 # %% [markdown] key="relative-1"
 # **The labels lie under a wrong key, and `compile()` names a Keras loss.**
 
+# %% key="relative-1-diff"
+fault("wrong_key_keras_loss").diff
 # %% key="relative-1-run"
 error_in_fit(fault("wrong_key_keras_loss").pipeline())
 
 # %% [markdown] key="relative-2"
 # **The labels lie under a wrong key, and the model has to compute its own loss.**
+
+# %% key="relative-2-diff"
+fault("wrong_key_own_loss").diff
 
 # %% key="relative-2-run"
 error_in_fit(fault("wrong_key_own_loss").pipeline())
@@ -314,11 +331,23 @@ error_in_fit(fault("wrong_key_own_loss").pipeline())
 # %% [markdown] key="relative-3"
 # **There are no labels at all.**
 
+# %% key="relative-3-diff"
+fault("no_labels").diff
+
 # %% key="relative-3-run"
 error_in_fit(fault("no_labels").pipeline())
 
+# %% [markdown] key="relative-3-stage"
+# The error is raised where the gradients are taken. Its cause lies one stage earlier: there is no loss. So `walk()` will name the stage `loss` here.
+
+# %% key="relative-3-walk" tags=["hidden-assertion"]
+assert walk(fault("no_labels").pipeline()).failing_stage == "loss"
+
 # %% [markdown] key="relative-4"
 # **There is a loss, but no gradient can flow through it.** The sentence of 2021 is still alive.
+
+# %% key="relative-4-diff"
+fault("no_gradient").diff
 
 # %% key="relative-4-run"
 error_in_fit(fault("no_gradient").pipeline())
@@ -341,7 +370,7 @@ show_diff(script_after(0), script_after(1))
 # * Walk through the pipeline: raw row, tokenized row, batch, forward pass, loss, gradients, update, metric.
 # * Evaluate before you train.
 #
-# **Next:** the exercise, [`exercises/01_the_broken_script.ipynb`](../exercises/01_the_broken_script.ipynb).
+# **Next:** [exercise 01](../exercises/01_the_broken_script.ipynb).
 
 # %% [markdown] key="credit"
 # ---
