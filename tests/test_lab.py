@@ -1,5 +1,6 @@
 """The newcomer's first command: JupyterLab serves the start page and lesson 01, and a browser shows them."""
 
+import contextlib
 import json
 import os
 import re
@@ -38,7 +39,7 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module", params=["light", "dark"])
 def lab(request, tmp_path_factory):
-    """JupyterLab on 127.0.0.1, on a copy of the notebooks (it saves what it shows); its address. It ends with the tests."""
+    """JupyterLab on 127.0.0.1, on a copy of the notebooks (it saves what it shows): its address, its theme, the copy's folder. It ends with the tests."""
     port, home = free_port(), tmp_path_factory.mktemp("home")
     for folder in ("notebooks", "exercises", "solutions"):
         shutil.copytree(ROOT / folder, home / "course" / folder, ignore=shutil.ignore_patterns("source"))
@@ -67,7 +68,7 @@ def lab(request, tmp_path_factory):
             break
         except OSError:
             time.sleep(0.3)
-    yield address, request.param
+    yield address, request.param, home / "course"
     os.killpg(server.pid, signal.SIGTERM)
     server.wait(20)
 
@@ -88,7 +89,7 @@ def test_the_lab_serves_the_notebook(lab, name):
 def test_a_browser_shows_lesson_01_and_its_first_error(lab, tmp_path):
     from playwright.sync_api import expect, sync_playwright
 
-    address, theme = lab
+    address, theme, _folder = lab
     pictures = Path(os.environ.get("COURSE_PICTURES", tmp_path))
     pictures.mkdir(parents=True, exist_ok=True)
     outside = []
@@ -119,6 +120,41 @@ def test_a_browser_shows_lesson_01_and_its_first_error(lab, tmp_path):
         page.screenshot(path=pictures / f"lesson_01_error_{theme}.png")
         browser.close()
     assert outside == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@pytest.mark.parametrize("lab", ["light"], indirect=True)
+def test_run_all_cells_goes_past_the_cells_that_raise(lab, tmp_path):
+    from playwright.sync_api import expect, sync_playwright
+
+    address, _theme, folder = lab
+    name = "notebooks/01_the_broken_script.ipynb"
+    notebook = json.loads((ROOT / name).read_text())
+    for cell in notebook["cells"]:  # nothing that is stored can be taken for a run
+        cell.update({"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {})
+    (folder / name).write_text(json.dumps(notebook))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.goto(f"{address}/lab/tree/{name}?reset", wait_until="domcontentloaded")
+        page.get_by_text("Python 3 (ipykernel) | Idle").first.wait_for(timeout=60_000)
+        page.get_by_role("menuitem", name="Kernel", exact=True).click()
+        page.get_by_text("Restart Kernel and Run All Cells…").click()
+        page.get_by_role("button", name="Confirm Kernel Restart").click()
+        deadline, cells = time.monotonic() + 240, [{"execution_count": None}]
+        while not all(cell["execution_count"] for cell in cells) and time.monotonic() < deadline:
+            page.keyboard.press("Control+s")
+            time.sleep(3)
+            with contextlib.suppress(OSError, ValueError):  # read while it was being written
+                cells = [cell for cell in json.loads((folder / name).read_text())["cells"] if cell["cell_type"] == "code"]
+        page.screenshot(path=tmp_path / "run_all.png")
+        expect(page.get_by_text("Python 3 (ipykernel) | Idle").first).to_be_visible(timeout=30_000)
+        browser.close()
+    raised = [cell["id"] for cell in cells if any(output["output_type"] == "error" for output in cell["outputs"])]
+    assert [cell["id"] for cell in cells if not cell["execution_count"]] == []
+    assert raised == [cell["id"] for cell in cells if "raises-exception" in cell["metadata"].get("tags", [])]
 
 
 def test_the_first_error_comes_in_the_cell_that_the_browser_runs_to():
