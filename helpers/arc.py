@@ -35,14 +35,14 @@ REPAIRS = [
     ),
     Repair(
         "the labels go where the loss looks", "02_check_your_data", ("ValueError", "Could not find label column(s) in input dict"),
-        [('columns=["input_ids", "attention_mask", "label"]', 'columns=["input_ids", "attention_mask"], label_cols=["label"]')],
+        [('columns=["input_ids", "attention_mask", "label"]', 'columns=["input_ids", "attention_mask"], label_cols="label"')],
     ),
     Repair(
         "the rows are padded", "02_check_your_data", ("InvalidArgumentError", "all input arrays must have the same shape"),
         [
             ("import AutoTokenizer, TF", "import AutoTokenizer, DataCollatorWithPadding, TF"),
             ("def batch(tokenized):\n", "def batch(tokenized):\n" + COLLATOR),
-            ('label_cols=["label"], batch_size=8)', 'label_cols=["labels"], batch_size=8, collate_fn=collator)'),
+            ('label_cols="label", batch_size=8)', 'label_cols="labels", batch_size=8, collate_fn=collator)'),
         ],
     ),
     Repair(

@@ -15,6 +15,10 @@ from helpers.scripts import change_script, show_diff
 from helpers.verdict import Points, Verdict
 
 PROBES = {"walk": walk, "look_at_batch": look_at_batch}
+FIELDS = {  # that can be named as evidence
+    "walk": ("message", "error_class", "failing_stage"),
+    "look_at_batch": ("container", "keys", "shapes", "dtypes", "labels_at", "labels", "rows", "padded"),
+}
 
 
 def never_a_traceback(check):
@@ -40,36 +44,38 @@ def check_diagnosis(name: str, stage: str, evidence: tuple) -> Verdict:
     ``stage``: the stage that fails, as walk() names it. ``evidence``: (probe, field, value), for example
     ("look_at_batch", "rows", 8): the check runs the probe on the pipeline itself and compares the field with your value.
     """
-    points = Points(4)
-    if not points.hold(
-        _("the pipeline has a name"),
-        isinstance(name, str) and name in UNSEEN,
-        _("There is no unseen pipeline {name!r}.").format(name=name),
-        _("Names are: {names}.").format(names=", ".join(UNSEEN)),
-    ):
-        return points.verdict()
+    points = Points(3)
+    if not isinstance(name, str) or name not in UNSEEN:
+        names = _("Names are: {names}.").format(names=", ".join(UNSEEN))
+        return Verdict(False, (), points.total, _("There is no unseen pipeline {name!r}.").format(name=name), names)
     pipeline, ill = unseen_pipeline(name), unseen_fault(name)
+    stage = stage.strip().lower() if isinstance(stage, str) else stage
     if not points.hold(
-        _("the stage is right"),
-        stage == ill.stage,
-        _("{stage} is not the stage that fails first.").format(stage=stage)
-        if isinstance(stage, str) and stage in STAGES
-        else _("{stage!r} is not a stage. Stages are: {stages}.").format(stage=stage, stages=", ".join(STAGES)),
-        _("Run walk(unseen_pipeline({name!r})): it marks the first stage that fails.").format(name=name),
+        _("the stage has a name"),
+        stage in STAGES,
+        _("{stage!r} is not a stage.").format(stage=stage),
+        _("Stages are: {stages}.").format(stages=", ".join(STAGES)),
     ):
         return points.verdict()
     shape_ok = isinstance(evidence, (tuple, list)) and len(evidence) == 3 and all(isinstance(part, str) for part in evidence[:2])
-    if not points.hold(
-        _("the evidence is (probe, field, value)"),
-        shape_ok and evidence[0] in PROBES,
-        _("The evidence is {kind}, and must be (probe, field, value) with the probe walk or look_at_batch.").format(
-            kind=describe(evidence) if not shape_ok else repr(tuple(evidence))
-        ),
-        _('The form is, for example: ("look_at_batch", "rows", 8).'),
-    ):
-        return points.verdict()
-    points.hold(_("the evidence was measured again, and shows the fault"), *judge_evidence(pipeline, ill, *evidence))
-    return points.verdict(_("Write down in one sentence what is wrong, then compare it with the explanation."), ill.explanation)
+    if not shape_ok or evidence[0] not in PROBES:
+        what = describe(evidence) if not shape_ok else repr(tuple(evidence))
+        sound = (
+            False,
+            _("The evidence is {what}, and must be (probe, field, value) with the probe walk or look_at_batch.").format(what=what),
+            _('The form is, for example: ("look_at_batch", "rows", 8).'),
+        )
+    else:
+        sound = judge_evidence(pipeline, ill, *evidence)
+    if points.hold(_("the evidence was measured again, and shows the fault"), *sound):
+        said = _("Your evidence is sound. But {stage} is not the stage where the walk stops: it runs, or is not reached.").format(
+            stage=stage
+        )
+    else:
+        said = _("{stage} is not the stage where the walk stops.").format(stage=stage)
+    look = _("Run walk(unseen_pipeline({name!r})): it marks with FAILS the first stage that fails.").format(name=name)
+    points.hold(_("the stage is the one that fails first"), stage == ill.stage, said, look)
+    return points.verdict(_("Compare the explanation below with what you thought."), ill.explanation)
 
 
 def judge_evidence(pipeline, ill, probe: str, field: str, value) -> tuple[bool, str, str]:
@@ -81,19 +87,26 @@ def judge_evidence(pipeline, ill, probe: str, field: str, value) -> tuple[bool, 
             _("Name what you see there: a message, or what a batch holds."),
         )
     seen = PROBES[probe](pipeline)
-    if not hasattr(seen, field):
-        fields = ", ".join(name for name in vars(seen) if name != "made")
+    if field not in FIELDS[probe] or not hasattr(seen, field):
+        fields = ", ".join(FIELDS[probe])
         return (
             False,
             _("{probe}() has no field {field!r} for this pipeline.").format(probe=probe, field=field),
             _("Its fields are: {fields}.").format(fields=fields),
         )
     found = getattr(seen, field)
+    told = getattr(seen, "explanation", None)
+    if told and any(same_value(text, value) for text in (told.means, told.look)):
+        return (
+            False,
+            _("That is what the course says about the message. The message itself stands one line above it."),
+            _("Copy the message."),
+        )
     if not same_value(found, value, getattr(seen, "error_class", None)):
         return (
             False,
             _("Your value is not what {probe}() finds in {field}.").format(probe=probe, field=field),
-            _("Run {probe}(unseen_pipeline(…)).{field} and copy what you see.").format(probe=probe, field=field),
+            _("Run print({probe}(unseen_pipeline(…)).{field}) and copy what it prints, None too.").format(probe=probe, field=field),
         )
     if (probe, field) not in ill.evidence:
         return (
@@ -107,8 +120,8 @@ def judge_evidence(pipeline, ill, probe: str, field: str, value) -> tuple[bool, 
 def same_value(found, value, error_class: str | None = None) -> bool:
     """Whether ``value`` says what the probe found: a part of a message will do, names may stand in any order, None may be "nowhere"."""
     if isinstance(found, str) and isinstance(value, str):
-        whole, part = " ".join(f"{error_class}: {found}".split()), " ".join(value.split())
-        return part == found or (len(part) >= 12 and part in whole)
+        whole, part = (" ".join(text.split()).lower() for text in (f"{error_class}: {found}", value))
+        return value == found or (len(part) >= 12 and part in whole)
     if isinstance(found, (list, tuple)) and isinstance(value, (list, tuple, set, frozenset)) and all(isinstance(one, str) for one in found):
         return sorted(found) == sorted(map(str, value))
     if found is None:

@@ -25,7 +25,7 @@ BASES: dict[str, Changes] = {
     "own_loss": [],
     # (x, y) and a Keras loss, a collator that pads
     "keras_loss": [
-        (OPTIONS, 'dict(columns=["input_ids", "attention_mask"], label_cols=["labels"], batch_size=8, collate_fn=collator)'),
+        (OPTIONS, 'dict(columns=["input_ids", "attention_mask"], label_cols="labels", batch_size=8, collate_fn=collator)'),
         (COMPILE, COMPILE_WITH_KERAS_LOSS),
     ],
     # padded by the tokenizer, so no collator: the column keeps its name `label`
@@ -40,7 +40,7 @@ BASES: dict[str, Changes] = {
         (TRUNCATION, 'truncation=True, padding="max_length", max_length=64)'),
         (COLLATOR, ""),
         (", DataCollatorWithPadding", ""),
-        (OPTIONS, 'dict(columns=["input_ids", "attention_mask"], label_cols=["label"], batch_size=8)'),
+        (OPTIONS, 'dict(columns=["input_ids", "attention_mask"], label_cols="label", batch_size=8)'),
         (COMPILE, COMPILE_WITH_KERAS_LOSS),
     ],
 }
@@ -102,7 +102,7 @@ def back(changes: Changes) -> Changes:
 
 
 _LABEL_AMONG_INPUTS: Changes = [
-    ('columns=["input_ids", "attention_mask"], label_cols=["label"]', 'columns=["input_ids", "attention_mask", "label"]')
+    ('columns=["input_ids", "attention_mask"], label_cols="label"', 'columns=["input_ids", "attention_mask", "label"]')
 ]
 _NO_RENAME: Changes = [
     ('batched=True).rename_column("label", "labels")', "batched=True)"),
@@ -118,11 +118,11 @@ def compile_model(model):"""
 _ERROR_RATE_LOSS: Changes = [("def compile_model(model):", _ERROR_RATE), (KERAS_LOSS, "loss=error_rate")]
 _NOT_PADDED: Changes = [('truncation=True, padding="max_length", max_length=64)', "truncation=True)")]
 _NO_SUCH_COLUMN: Changes = [
-    ('columns=["input_ids", "attention_mask"], label_cols=["label"]', 'columns=["input_ids", "attention_mask", "labels"]')
+    ('columns=["input_ids", "attention_mask"], label_cols="label"', 'columns=["input_ids", "attention_mask", "labels"]')
 ]
 
 _PAD_IN_BATCH: Changes = [
-    ('dict(columns=["input_ids", "attention_mask"], label_cols=["label"], batch_size=8)', 'dict(columns=["input_ids", "attention_mask"], label_cols=["labels"], batch_size=8, collate_fn=collator)'),
+    ('dict(columns=["input_ids", "attention_mask"], label_cols="label", batch_size=8)', 'dict(columns=["input_ids", "attention_mask"], label_cols="labels", batch_size=8, collate_fn=collator)'),
     ("def batch(tokenized):\n", "def batch(tokenized):\n" + COLLATOR),
     ("import AutoTokenizer, TF", "import AutoTokenizer, DataCollatorWithPadding, TF"),
 ]  # fmt: skip
@@ -164,10 +164,10 @@ def catalogue() -> dict[str, Fault]:
         Fault(
             "wrong_key_own_loss", "padded_own_loss", _NO_RENAME, "forward", "TypeError", "got an unexpected keyword argument 'label'",
             evidence=(("look_at_batch", "not_taken"), ("look_at_batch", "keys"), ("look_at_batch", "labels_at"), ("walk", "message")),
-            explanation=_("The model's own loss wants its labels under the key `labels`. The batch has `label`, and the model's call() has no such argument."),
+            explanation=_("The model's own loss wants its labels under the key `labels`, or as y. The batch has a key `label`, and the model's call() has no such argument."),
             repairs={
                 "rename": back(_NO_RENAME),
-                "label_cols": [('"attention_mask", "label"]', '"attention_mask"], label_cols=["label"]')],
+                "label_cols": [('"attention_mask", "label"]', '"attention_mask"], label_cols="label"')],
             },
             mistakes=[
                 Mistake("the column left out", [('"attention_mask", "label"]', '"attention_mask"]')], "labels"),
@@ -181,10 +181,10 @@ def catalogue() -> dict[str, Fault]:
             repairs={
                 "labels": back(_NO_LABELS),
                 "label, renamed by the collator": [('"attention_mask"]', '"attention_mask", "label"]')],
-                "label_cols": [('"attention_mask"]', '"attention_mask"], label_cols=["labels"]')],
+                "label_cols": [('"attention_mask"]', '"attention_mask"], label_cols="labels"')],
             },
             mistakes=[
-                Mistake("the inputs as labels", [('"attention_mask"]', '"attention_mask"], label_cols=["attention_mask"]')], "labels"),
+                Mistake("the inputs as labels", [('"attention_mask"]', '"attention_mask"], label_cols="attention_mask"')], "labels"),
                 Mistake("the error hidden", [_HIDE_THE_ERROR], "History"),
                 Mistake("invented labels", [("return train, validation", 'return [d.map(lambda x: {**x, "labels": tf.zeros_like(x["input_ids"][:, 0])}) for d in (train, validation)]')], "labels of the data"),
             ],

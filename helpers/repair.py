@@ -342,7 +342,7 @@ def loss_point(made: dict, owner: str | None) -> Point:
     if owner and now != owner:
         wanted = {"model": _("the model's own loss"), "keras": _("a Keras loss")}
         step = {
-            "model": _("Leave loss= out of compile(), and let the labels stand in the batch under `labels`."),
+            "model": _("Leave loss= out of compile(), and hand the labels over under the key `labels` or as y."),
             "keras": _("Name the loss in compile(), and hand the labels over as y: label_cols=."),
         }
         said = _("The loss is computed by {now}; the task asks for {wanted}.").format(now=wanted[now], wanted=wanted[owner])
@@ -351,7 +351,7 @@ def loss_point(made: dict, owner: str | None) -> Point:
     said = _("evaluate() says the loss of a batch is {got:.3f}; the cross-entropy of its logits is {expected:.3f}.")
     said = said.format(got=got, expected=expected)
     if loss_takes_probabilities(model, one_hot=labels_are_one_hot(batch)):
-        said += " " + _("The symptom is gone, and the fault is still there: the loss takes logits for probabilities.")
+        said += " " + _("Nothing raises, and the training goes wrong: the loss takes logits for probabilities.")
         return Point(text, False, said, _("Give the loss from_logits=True."))
     return Point(text, abs(got - expected) < 1e-2, said, _("Use the sparse categorical cross-entropy, from logits."))
 

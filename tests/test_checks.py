@@ -1,17 +1,23 @@
 """The exercises' checks of lesson 01: right answers pass, wrong ones are told why, strange ones are answered."""
 
+import dataclasses
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from test_probes import WRONG_OBJECTS
 
-from helpers.checks import PROBES, check_diagnosis, check_repair
+from helpers.checks import FIELDS, PROBES, check_diagnosis, check_repair
 from helpers.course import lessons
 from helpers.exercises import UNSEEN, unseen_fault, unseen_pipeline
 from helpers.faults import fault
 from helpers.pipeline import pipeline_from_script
-from helpers.probes.walk import walk
-from helpers.scripts import change_script
+from helpers.probes.look_at_batch import BatchView
+from helpers.probes.walk import Walk, walk
+from helpers.scripts import change_script, show_diff
+
+ROOT = Path(__file__).resolve().parents[1]
 
 TASKS = [task for lesson in lessons() for task in lesson.tasks if getattr(task, "start", None)]
 REPAIRS = [(task, program) for task in TASKS for program in task.repairs]
@@ -27,7 +33,7 @@ RIGHT_EVIDENCE = {
 def test_the_right_stage_with_its_evidence_passes(name):
     verdict = check_diagnosis(name, *RIGHT_EVIDENCE[name])
     assert verdict.passed, repr(verdict)
-    assert repr(verdict).startswith("Passed: 4 of 4 points.")
+    assert repr(verdict).startswith("Passed: 3 of 3 points.")
 
 
 @pytest.mark.parametrize("name", UNSEEN)
@@ -95,7 +101,7 @@ def test_true_evidence_that_a_healthy_pipeline_also_gives_does_not_pass():
 @pytest.mark.parametrize("name", UNSEEN)
 def test_the_wrong_stage_with_sound_evidence_does_not_pass(name):
     verdict = check_diagnosis(name, "evaluate", RIGHT_EVIDENCE[name][1])
-    assert not verdict.passed and "evaluate is not the stage that fails first" in verdict.message
+    assert not verdict.passed and "evaluate is not the stage where the walk stops" in verdict.message
 
 
 @pytest.mark.parametrize(
@@ -156,9 +162,38 @@ def test_the_exercise_as_shipped_is_not_passed(task):
     assert not verdict.passed and "walk stops at" in verdict.message
 
 
-def test_the_smallest_change_shown_is_the_one_of_the_task():
-    own = next(task for task in TASKS if task.name == "01/own_loss")
-    script = fault(own.start).script
-    verdict = check_repair(own.name, pipeline_from_script(change_script(script, own.repairs[0].changes)))
-    assert verdict.passed and '+    return raw.map(tokenize_rows, batched=True).rename_column("label", "labels")' in repr(verdict)
-    assert "label_cols" not in repr(verdict)
+def changed_lines(task, program) -> int:
+    script = fault(task.start).script
+    return sum(line[0] in "+-" for line in show_diff(script, change_script(script, program.changes)).splitlines() if line.strip())
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_the_diff_shown_at_the_end_is_the_smallest_of_the_task(task):
+    smallest = min(changed_lines(task, program) for program in task.repairs)
+    assert changed_lines(task, task.repairs[0]) == smallest
+    script = fault(task.start).script
+    verdict = check_repair(task.name, pipeline_from_script(change_script(script, task.repairs[-1].changes)))
+    assert verdict.passed and show_diff(script, change_script(script, task.repairs[0].changes)) in repr(verdict)
+
+
+def test_the_fields_of_evidence_are_real_and_those_that_the_exercise_names():
+    task_1 = (ROOT / "solutions" / "source" / "01_the_broken_script.py").read_text().partition("## Task 1")[2].partition("# %%")[0]
+    for probe, kind in (("walk", Walk), ("look_at_batch", BatchView)):
+        row = next(line for line in task_1.splitlines() if line.startswith(f'# | `"{probe}"`')).split("|")[3]
+        assert [name.strip("` ") for name in row.split(",")] == list(FIELDS[probe])
+        assert set(FIELDS[probe]) <= {field.name for field in dataclasses.fields(kind)}
+
+
+def test_evidence_is_judged_also_when_the_stage_is_wrong():
+    verdict = check_diagnosis("b", "batch", ("look_at_batch", "labels_at", None))
+    assert not verdict.passed and "Your evidence is sound. But batch is not" in verdict.message
+    assert [holds for _text, holds in verdict.points] == [True, True, False]
+
+
+def test_capitals_and_spaces_do_not_matter():
+    assert check_diagnosis("c", " Gradients", ("walk", "message", "no gradients  provided for ANY variable")).passed
+
+
+def test_what_the_course_says_about_a_message_is_not_the_message():
+    verdict = check_diagnosis("a", "batch", ("walk", "message", walk(unseen_pipeline("a")).explanation.means))
+    assert not verdict.passed and "one line above it" in verdict.message

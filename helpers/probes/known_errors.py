@@ -23,7 +23,7 @@ def known_errors() -> list[KnownError]:
             "batch",
             _("to_tf_dataset() was asked for a column that the data set does not have."),
             _(
-                "Compare columns= with the data set's column names. MNLI calls its column `label`; only a padding collator renames it to `labels`."
+                "Compare columns= with the data set's column names. MNLI calls its column `label`; a collator such as DataCollatorWithPadding renames it to `labels`."
             ),
         ),
         KnownError(
@@ -41,8 +41,8 @@ def known_errors() -> list[KnownError]:
         KnownError(
             "Argument `target` should be a list or nested structure",
             "gradients",
-            _("The loss is None: the model computes its own loss only when the batch has a key `labels`, and this one has none."),
-            _("Look at the batch's keys."),
+            _("The loss is None: the model has to compute it, and no labels reached it, neither under the key `labels` nor as y."),
+            _("Look at one batch: where are the labels?"),
         ),
         KnownError(
             "No gradients provided for any variable",

@@ -37,11 +37,11 @@ class BatchView:
         lines = [_("container:   {container}, {rows}").format(container=self.container, rows=rows)]
         width = max((len(name) for name in self.shapes), default=0)
         lines += [f"  {name:<{width}}  {str(self.shapes[name]):<12} {self.dtypes[name]}" for name in self.shapes]
-        lines.append(_("labels at:   {place}").format(place=self.labels_at or _("nowhere")))
+        lines.append(_("labels_at:   {place}").format(place=self.labels_at or _("nowhere")))
         if self.labels is not None:
             lines.append(_("labels:      {labels}").format(labels=self.labels))
         if self.padded is not None:
-            lines.append(_("padding:     {share:.0%} of the positions").format(share=self.padded))
+            lines.append(_("padded:      {share:.0%} of the positions").format(share=self.padded))
         if self.not_taken is not None:
             lines.append(
                 _("model takes: {answer}").format(

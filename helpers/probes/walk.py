@@ -128,7 +128,7 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
             made |= {"model": model, "moved": moved, "weights": len(before)}
             stage = "evaluate"
             made["scores"] = scores = scores_of(pipeline.evaluate(model, dataset_of(one_validation)))
-            ok(stage, ", ".join(f"{key} {value:.3f}" for key, value in scores.items()))
+            ok(stage, _("{scores} (of one batch)").format(scores=", ".join(f"{key} {value:.3f}" for key, value in scores.items())))
     except CannotExamine as stop:
         failing = "loss" if stage == "fit" else stage
         return failed(done, failing, None, stop.answer.why, (stop.answer.why, stop.answer.next_step), None, start)
@@ -158,7 +158,7 @@ def failed(done, failing, error_class, message, lines, told, start) -> Walk:
 
 
 def forward_by_hand(model, one) -> tuple[list[Step], bool]:
-    """After a fit() that failed: the forward pass alone, and the loss if the model computes it. Also: is that loss None?"""
+    """After a fit() that failed: the forward pass alone, and the loss. Also: was the model to compute it, and is it None?"""
     x = one[0] if isinstance(one, tuple) else one
     try:
         output = model(x, training=False)
@@ -166,9 +166,19 @@ def forward_by_hand(model, one) -> tuple[list[Step], bool]:
     except Exception:
         return [], False
     loss = getattr(output, "loss", None)
+    if owner_of_loss(model) == "keras":
+        with contextlib.suppress(Exception):  # a Keras loss that cannot be called by hand is no news: fit() has failed already
+            loss = keras_loss(model)(one[1], getattr(output, "logits", output)) if isinstance(one, tuple) else None
     if loss is not None:
         steps.append(Step("loss", True, (f"{float(np.mean(loss)):.3f}",)))
     return steps, loss is None and owner_of_loss(model) == "model"
+
+
+def keras_loss(model):
+    """The loss that compile() was given, as a function of (labels, logits). A list or a dict of losses is a ValueError."""
+    import tf_keras
+
+    return tf_keras.losses.get(model.loss)
 
 
 def logits_line(logits: np.ndarray) -> str:
@@ -289,12 +299,11 @@ def loss_takes_probabilities(model, one_hot: bool = False) -> bool:
     if owner_of_loss(model) == "model" or not model.loss:
         return False
     import tensorflow as tf
-    import tf_keras
 
     labels, logits = tf.constant([0, 1]), tf.constant([[0.2, 0.5, 0.1], [0.3, 0.1, 0.4]])
     labels = tf.one_hot(labels, 3) if one_hot else labels
     try:
-        loss = tf_keras.losses.get(model.loss)  # a list or a dict of losses is not interpreted here
+        loss = keras_loss(model)
         return abs(float(tf.reduce_mean(loss(labels, logits)) - tf.reduce_mean(loss(labels, logits + 1.0)))) > 1e-4
     except Exception:
         return False

@@ -36,6 +36,8 @@ course_map()
 # 6. **Check.** A check looks at what you made and tells you what still does not hold.
 # 7. **Debrief.** Compare your repair with the smallest one.
 #
+# Some cells are folded: they test the sentences of the lesson. You need not open them.
+#
 # After the lesson, open the notebook of the same name in the folder `exercises`. A worked copy stands in `solutions`. Look at it after you have tried.
 
 # %% [markdown] key="data"

@@ -20,17 +20,18 @@ tf.keras.utils.set_random_seed(1)  # the same batches and the same fresh head ea
 # Three pipelines, `a`, `b` and `c`, are broken. You cannot see their code. Walk through each and say:
 #
 # * **stage**: the stage that fails first, as `walk()` names it;
-# * **evidence**: what shows it, as `(probe, field, value)`. The value is what you read in that field. A part of a long message is enough.
+# * **evidence**: what shows it, as `(probe, field, value)`. The value is what you read in that field, for example `seen_a.message`. A part of a long message is enough.
 #
 # The form is, for example, `("look_at_batch", "rows", 8)`. The check runs the probe itself and compares. These are the probes and their fields:
 #
 # | probe | call | fields |
 # | --- | --- | --- |
-# | `"walk"` | `walk(unseen_pipeline("a"))` | `message`, `error_class`, `failing_stage`, `seconds` |
+# | `"walk"` | `walk(unseen_pipeline("a"))` | `message`, `error_class`, `failing_stage` |
 # | `"look_at_batch"` | `look_at_batch(unseen_pipeline("a"))` | `container`, `keys`, `shapes`, `dtypes`, `labels_at`, `labels`, `rows`, `padded` |
 
 # %% key="walk-a"
-walk(unseen_pipeline("a"))
+seen_a = walk(unseen_pipeline("a"))
+seen_a
 
 # %% key="walk-b" tags=["band"]
 seen_b = walk(unseen_pipeline("b"))
@@ -38,8 +39,6 @@ seen_b
 
 # %% key="walk-b-stops" tags=["solution-only", "hidden-assertion"]
 assert seen_b.failing_stage == "loss"
-assert {"message", "error_class", "failing_stage", "seconds"} <= set(vars(seen_b))
-assert set("container keys shapes dtypes labels_at labels rows padded".split()) <= set(vars(look_at_batch(unseen_pipeline("b"))))
 
 # %% key="walk-c" tags=["band"]
 seen_c = walk(unseen_pipeline("c"))
@@ -49,7 +48,7 @@ seen_c
 assert seen_c.failing_stage == "gradients"
 
 # %% [markdown] key="answer-1"
-# Write your answers here. Need help? Run `hint("01/name_the_stage")`. Each call shows one hint more.
+# Write your answers here. Need help? Press **B** for a new cell, and run `hint("01/name_the_stage")` in it. Each call shows one hint more.
 
 # %% key="answers" tags=["task"]
 # solution: begin
@@ -151,7 +150,7 @@ def evaluate(model, validation):
 
 
 # %% [markdown] key="look-first"
-# Look before you change anything: what does the walk say, and what is in a batch?
+# First look, then change. What does the walk say, and what is in a batch?
 
 # %% key="walk-script" tags=["band"]
 pipeline = Pipeline(load, tokenize, batch, build_model, compile_model, fit, evaluate)
@@ -162,6 +161,7 @@ seen
 assert seen.failing_stage is None
 
 # %% key="check-own-loss" tags=["check"]
+pipeline = Pipeline(load, tokenize, batch, build_model, compile_model, fit, evaluate)
 check_repair("01/own_loss", pipeline)
 
 # %% [markdown] key="task-3"
@@ -181,7 +181,7 @@ def tokenize(raw):
 
 def batch(tokenized):
     # solution: begin
-    options = dict(columns=["input_ids", "attention_mask"], label_cols=["label"], batch_size=8)
+    options = dict(columns=["input_ids", "attention_mask"], label_cols="label", batch_size=8)
     # solution: end
     # exercise: begin
     #| options = dict(columns=["input_ids", "attention_mask", "label"], batch_size=8)
@@ -203,7 +203,7 @@ check_repair("01/keras_loss", pipeline)
 # %% [markdown] key="done"
 # ## Does it train?
 #
-# The check trains ten steps. That cannot tell you how a whole training goes. Take the `#` away from the lines below and train your repaired script for one epoch. It takes less than a minute on two cores. The accuracy on the validation rows should be above 0.9; a guess gives one third.
+# The check trains ten steps. That cannot tell you how a whole training goes. Take the `#` away from the lines below and train your repaired script for one epoch. It takes about a minute on two cores. The accuracy on the validation rows should be above 0.9; a guess gives one third.
 
 # %% key="train" tags=["solution-only", "band"]
 train, validation = batch(tokenize(load()))
