@@ -1,11 +1,12 @@
 """Checks of the exercises. They take the learner's objects, say how many points were checked, and end with the next step."""
 
 import functools
+from collections.abc import KeysView
 
 from helpers.course import task as find_task
 from helpers.exercises import UNSEEN, unseen_fault, unseen_pipeline
 from helpers.faults import fault
-from helpers.guards import first_line, release
+from helpers.guards import NotExamined, first_line, release
 from helpers.messages import _
 from helpers.pipeline import describe
 from helpers.probes.look_at_batch import look_at_batch
@@ -19,6 +20,7 @@ FIELDS = {  # that can be named as evidence
     "walk": ("message", "error_class", "failing_stage"),
     "look_at_batch": ("container", "keys", "shapes", "dtypes", "labels_at", "labels", "rows", "padded"),
 }
+CHANGES_EACH_TIME = ("shapes", "padded", "labels")  # the batch is drawn anew
 
 
 def never_a_traceback(check):
@@ -86,15 +88,17 @@ def judge_evidence(pipeline, ill, probe: str, field: str, value) -> tuple[bool, 
             _("The failing stage is your answer, not the evidence for it."),
             _("Name what you see there: a message, or what a batch holds."),
         )
+    if field not in FIELDS[probe]:
+        said = _("{probe}() has no field {field!r}.").format(probe=probe, field=field)
+        return False, said, _("Its fields are: {fields}.").format(fields=", ".join(FIELDS[probe]))
     seen = PROBES[probe](pipeline)
-    if field not in FIELDS[probe] or not hasattr(seen, field):
-        fields = ", ".join(FIELDS[probe])
-        return (
-            False,
-            _("{probe}() has no field {field!r} for this pipeline.").format(probe=probe, field=field),
-            _("Its fields are: {fields}.").format(fields=fields),
-        )
+    if isinstance(seen, NotExamined):
+        said = _("{probe}() cannot look at this pipeline: {why}").format(probe=probe, why=seen.why)
+        return False, said, _("Take your evidence from another probe.")
     found = getattr(seen, field)
+    if field in CHANGES_EACH_TIME and found is not None:
+        said = _("{field} is another one in each batch, so it cannot be compared.").format(field=field)
+        return False, said, _("Name a field that stays the same.")
     told = getattr(seen, "explanation", None)
     if told and any(same_value(text, value) for text in (told.means, told.look)):
         return (
@@ -120,9 +124,14 @@ def judge_evidence(pipeline, ill, probe: str, field: str, value) -> tuple[bool, 
 def same_value(found, value, error_class: str | None = None) -> bool:
     """Whether ``value`` says what the probe found: a part of a message will do, names may stand in any order, None may be "nowhere"."""
     if isinstance(found, str) and isinstance(value, str):
-        whole, part = (" ".join(text.split()).lower() for text in (f"{error_class}: {found}", value))
+        whole, part = (" ".join(text.split()).lower().rstrip(" .") for text in (found, value))
+        part = part.removeprefix(f"{error_class}:".lower()).strip()
         return value == found or (len(part) >= 12 and part in whole)
-    if isinstance(found, (list, tuple)) and isinstance(value, (list, tuple, set, frozenset)) and all(isinstance(one, str) for one in found):
+    if (
+        isinstance(found, (list, tuple))
+        and isinstance(value, (list, tuple, set, frozenset, KeysView))
+        and all(isinstance(one, str) for one in found)
+    ):
         return sorted(found) == sorted(map(str, value))
     if found is None:
         return value is None or (isinstance(value, str) and value in ("nowhere", "None"))
@@ -136,7 +145,7 @@ def same_value(found, value, error_class: str | None = None) -> bool:
 def check_repair(task_name: str, pipeline) -> Verdict:
     """Is the pipeline repaired? ``task_name``: the task of the exercise, for example "01/own_loss". ``pipeline``: your Pipeline.
 
-    The check reads all your batches and compares them with the data, and trains ten steps on one batch (about ten seconds). So a
+    The check reads all your batches and compares them with the data, and trains ten steps on one batch (about fifteen seconds). So a
     repair that only hides the symptom is found. It cannot see how well a whole training goes.
     """
     task = find_task(task_name)

@@ -155,11 +155,13 @@ class Hint:
 _given: dict[str, int] = {}  # task -> how many of its hints this process has shown
 
 
-def hint(task_name: str | None = None) -> Hint | Text:
+def hint(task_name: str | None = None, *others) -> Hint | Text:
     """The next hint of a task, for example ``hint("01/own_loss")``. Each call shows one more; after the last it is repeated.
 
     A name that is no task's is answered with one line that says which there are. Never raises for a wrong name.
     """
+    if others:
+        return Text(_('hint() takes one name, for example hint("01/own_loss"). It counts the hints by itself.'))
     try:
         hints = task(task_name).hints
     except UnknownTask as unknown:

@@ -176,7 +176,7 @@ def catalogue() -> dict[str, Fault]:
         ),
         Fault(
             "no_labels", "own_loss", _NO_LABELS, "loss", "TypeError", "Argument `target` should be a list or nested structure",
-            evidence=(("look_at_batch", "keys"), ("look_at_batch", "labels_at"), ("look_at_batch", "labels"), ("walk", "message")),
+            evidence=(("look_at_batch", "keys"), ("look_at_batch", "labels_at"), ("look_at_batch", "labels"), ("look_at_batch", "dtypes"), ("walk", "message")),
             explanation=_("The batch holds no labels at all, so the model computes no loss, and there is nothing to differentiate."),
             repairs={
                 "labels": back(_NO_LABELS),

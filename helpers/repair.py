@@ -3,6 +3,7 @@
 Nothing that the pipeline says of itself is taken as the measure: the data and the checkpoint are loaded here once more.
 """
 
+import inspect
 from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,8 +12,9 @@ import numpy as np
 
 from helpers.guards import CannotExamine, first_batches, first_line, release
 from helpers.messages import _
+from helpers.probes.explain_error import explain_error
 from helpers.probes.look_at_batch import look_at_batch
-from helpers.probes.walk import dataset_of, logits_of, loss_takes_probabilities, owner_of_loss, quiet, walk
+from helpers.probes.walk import logits_of, loss_takes_probabilities, owner_of_loss, quiet, walk
 from helpers.sources import LABELS, find_checkpoint, load_mnli
 from helpers.verdict import Points, Verdict
 
@@ -32,10 +34,13 @@ class Point(NamedTuple):
     next_step: str = ""
 
 
-def check_pipeline(pipeline, owner: str | None, ill, diff: str | None = None) -> Verdict:
-    """The points of check_repair. ``owner``: "model" or "keras" must compute the loss; None: either may. ``diff``: shown at the end."""
+def check_pipeline(pipeline, owner: str | None, ill, diff: str | None = None, eagerly: bool = False) -> Verdict:
+    """The points of check_repair. ``owner``: "model" or "keras" must compute the loss; None: either may. ``diff``: shown at the end.
+
+    ``eagerly``: the ten steps without a graph, which is faster, and blind for what fails only in a graph.
+    """
     points = Points(total=11)
-    for point in points_of(pipeline, owner):
+    for point in points_of(pipeline, owner, eagerly):
         if not points.hold(*point):
             break
     return points.verdict(
@@ -46,7 +51,7 @@ def check_pipeline(pipeline, owner: str | None, ill, diff: str | None = None) ->
     )
 
 
-def points_of(pipeline, owner: str | None):
+def points_of(pipeline, owner: str | None, eagerly: bool):
     """One point after the other. What a point needs is measured only when the points before it held."""
     seen = walk(pipeline)
     yield runs_through(seen)
@@ -54,15 +59,16 @@ def points_of(pipeline, owner: str | None):
     yield several_rows(look_at_batch(made["batch"]))
     yield from data_points(made["train"], "train", TRAIN_ROWS)
     yield validation_point(made["validation"])
-    yield model_point(pipeline.build_model(), made["model"])
-    if loss_takes_probabilities(
-        made["model"], one_hot=labels_are_one_hot(made["batch"])
-    ):  # it may also move nothing: that is not the cause
-        yield loss_point(made, owner)
-    loss = loss_point(made, owner)  # before the ten steps change the model
-    fit = fit_steps(pipeline, made)
+    with quiet():
+        model = pipeline.build_model()
+    yield model_point(model, made["model"])
+    loss = loss_point(made, owner)
+    if not loss.holds and (owner not in (None, owner_of_loss(made["model"])) or takes_probabilities(made)):
+        yield loss  # known already; such a loss may also move nothing, and that is not the cause
+    with quiet():
+        fit = fit_steps(pipeline, model, made, eagerly)
     yield fit_point(fit)
-    yield training_point(fit, made)
+    yield training_point(fit, model)
     yield loss
 
 
@@ -80,7 +86,7 @@ def several_rows(view) -> Point:
     return Point(
         _("a batch holds several rows, padded to one length"),
         (view.rows or 0) > 1,
-        _("A batch holds one row. Rows of different length are still not padded; a batch of one only hides it, and trains badly."),
+        _("A batch holds one row. That hides rows of different length where they are not padded, and it trains badly."),
         _("Pad the rows, and go back to batches of 8."),
     )
 
@@ -107,12 +113,12 @@ def audit_rows(dataset, split: str, rows: int) -> Audit:
     tokenizer = AutoTokenizer.from_pretrained(find_checkpoint())
     known, texts = labels_by_text(split, rows, tokenizer)
     audit, seen, batch_rows = Audit(0, 0, 0, 0, 0, []), set(), 1
-    most = 3 * rows  # a dataset with repeat() has no end
+    most, endless = 3 * rows, int(dataset.cardinality()) == -1  # a dataset with repeat() has no end
     with quiet():
         first = look_at_batch(dataset)
         batches = first_batches(dataset, most // max(first.rows, 1) + 1, SECONDS_FOR_ALL_BATCHES)
     for batch in batches:
-        if len(seen) == texts and audit.rows >= rows:
+        if endless and len(seen) == texts and audit.rows >= rows:
             break
         x = inputs_of(batch)
         ids, mask = np.asarray(x["input_ids"]), np.asarray(x["attention_mask"]) if "attention_mask" in x else None
@@ -158,11 +164,14 @@ def class_ids(labels, rows: int) -> list:
         values = values[:, 0]
     if values.ndim == 2:
         values = np.where(values.sum(1) == 1, values.argmax(1), -1)
+    if values.dtype.kind == "f" and (values == values.astype(int)).all():
+        values = values.astype(int)
     return values.tolist() if values.ndim == 1 and len(values) == rows else [None] * rows
 
 
-def labels_are_one_hot(batch) -> bool:
-    return np.ndim(look_at_batch(batch).labels) == 2 and np.shape(look_at_batch(batch).labels)[1] == len(LABELS)
+def takes_probabilities(made: dict) -> bool:
+    labels = look_at_batch(made["validation_batch"]).labels
+    return loss_takes_probabilities(made["model"], one_hot=np.ndim(labels) == 2 and np.shape(labels)[1] == len(LABELS))
 
 
 def data_points(dataset, split: str, rows: int):
@@ -192,7 +201,7 @@ def data_points(dataset, split: str, rows: int):
     yield Point(
         texts["whole"],
         not audit.strange,
-        _("{count} of {rows} texts are not those of the data: they are cut, changed, or tokenized differently.").format(count=audit.strange, rows=audit.rows),
+        _("{count} of {rows} texts are not those of the data: they are cut, changed, tokenized differently, or not of {split}. Expected are its first {wanted} rows.").format(count=audit.strange, rows=audit.rows, split=split, wanted=rows),
         _("Use premise and hypothesis, in this order, and truncate only what is longer than the model's limit."),
     )  # fmt: skip
     yield Point(
@@ -240,6 +249,9 @@ def model_point(fresh, trained) -> Point:
     if outputs != len(LABELS):
         said = _("The model has {outputs} outputs, and the data have {labels} labels.").format(outputs=outputs, labels=len(LABELS))
         return Point(text, False, said, _("Build it with num_labels=3."))
+    if fresh is trained:
+        said = _("build_model() gave the same model twice, so it keeps what an earlier training made of it.")
+        return Point(text, False, said, _("Build the model inside build_model()."))
     with quiet():
         wanted = TFAutoModelForSequenceClassification.from_pretrained(find_checkpoint(), num_labels=len(LABELS))
     encoders = [getattr(model, wanted.base_model_prefix, None) for model in (fresh, wanted)]
@@ -253,85 +265,175 @@ def model_point(fresh, trained) -> Point:
     )
 
 
+class Enough(BaseException):
+    """Raised after the last step that the check wants; no ``except Exception`` of a script hides it."""
+
+
 @dataclass
 class FitSteps:
-    """What fit() did when it was given ten times the same batch. given: how often that batch was trained on, other: any other batch."""
+    """What fit() did with one batch, given as often as the training data have batches, until STEPS of them were trained.
 
-    given: int
-    other: int
-    uneven: bool
-    before: float
-    after: float
-    moved: int
-    weights: int
+    trained: batches · steps, batches: of an epoch, as fit() counts them and as they were given, None where not known ·
+    others: "train" or "validation" where fit() takes other data than it is given · uneven: rows do not count the same ·
+    error: what it raised, explained · before, after: the loss of the batch · moved: weight tensors.
+    """
+
+    trained: int = 0
+    steps: int | None = None
+    batches: int | None = None
+    others: str | None = None
+    uneven: bool = False
+    error: object = None
+    before: float = 0.0
+    after: float = 0.0
+    moved: int = 0
+    weights: int = 0
 
 
-def fit_steps(pipeline, made: dict) -> FitSteps:
-    """Call fit() with ten batches, and write down what reaches the training step."""
+def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
+    """Compile ``model``, call the pipeline's fit() with it, and watch the call of model.fit() inside. The step is a graph, as it will be."""
+    import tensorflow as tf
     import tf_keras
 
-    model, batch = made["model"], made["batch"]
-    ids = np.asarray(inputs_of(batch)["input_ids"])
-    step, given, other, uneven = model.train_step, [], [], []
+    batch, seen = made["batch"], FitSteps()
+    train, seen.batches = one_batch_like(made["train"], batch)
+    validation, _count = one_batch_like(made["validation"], made["validation_batch"])
+    pipeline.compile_model(model)
+    model.jit_compile = False  # XLA takes most of a minute to compile the step, and changes none of what is looked at
+    model.run_eagerly = model.run_eagerly or eagerly
+    model_fit = model.fit
+    options = tf.config.optimizer.get_experimental_options()
 
-    def written_down(data):
-        x, _y, weight = tf_keras.utils.unpack_x_y_sample_weight(data)
-        same = np.array_equal(ids, np.asarray(inputs_of(x).get("input_ids")))
-        (given if same else other).append(1)
-        uneven.append(weight is not None and len(np.unique(np.asarray(weight))) > 1)
-        return step(data)
+    class Watch(tf_keras.callbacks.Callback):
+        def on_train_begin(self, logs=None):
+            seen.steps = self.params.get("steps")
 
-    weights = [weight.numpy() for weight in model.weights]
-    before = cross_entropy_of(model, batch)
-    model.train_step = written_down
+        def on_train_batch_end(self, number, logs=None):
+            seen.trained += 1
+            if seen.trained >= STEPS:
+                raise Enough
+
+    def watched_fit(*args, **kwargs):
+        call = inspect.signature(model_fit).bind(*args, **kwargs)
+        call.apply_defaults()
+        given = call.arguments
+        weights = [[*(given["class_weight"] or {}).values()], *(batch[2:3] if isinstance(batch, tuple) else ())]
+        seen.uneven = any(len(np.unique(np.asarray(values))) > 1 for values in weights)
+        seen.others = "train" if not starts_with(given["x"], batch) else None
+        if given["validation_data"] is not None and not starts_with(given["validation_data"], made["validation_batch"]):
+            seen.others = seen.others or "validation"
+        callbacks = given["callbacks"] or []
+        given["callbacks"] = [*(callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]), Watch()]
+        given["verbose"] = 0
+        return model_fit(*call.args, **call.kwargs)
+
+    weights, seen.before = [weight.numpy() for weight in model.weights], cross_entropy_of(model, batch)
+    model.fit = watched_fit
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})  # for ten steps, making the graph faster costs more
     try:
-        with quiet():
-            pipeline.fit(model, dataset_of(batch, STEPS), dataset_of(made["validation_batch"]))
+        pipeline.fit(model, train, validation)
+    except Enough as enough:
+        release(enough)
+    except Exception as error:
+        seen.error = explain_error(error)
+        release(error)
     finally:
-        del model.train_step
-    moved = sum(not np.array_equal(old, new.numpy()) for old, new in zip(weights, model.weights, strict=True))
-    return FitSteps(len(given), len(other), any(uneven), before, cross_entropy_of(model, batch), moved, len(weights))
+        del model.fit
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": options.get("disable_meta_optimizer", False)})
+    seen.after, seen.weights = cross_entropy_of(model, batch), len(weights)
+    seen.moved = sum(not np.array_equal(old, new.numpy()) for old, new in zip(weights, model.weights, strict=True))
+    return seen
+
+
+def one_batch_like(dataset, batch):
+    """(a dataset that gives ``batch`` as often as ``dataset`` has batches, and declares its shapes as ``dataset`` does; how often)."""
+    import tensorflow as tf
+
+    count = int(dataset.cardinality())
+    times = {tf.data.INFINITE_CARDINALITY: None, tf.data.UNKNOWN_CARDINALITY: TRAIN_ROWS // look_at_batch(batch).rows}.get(count, count)
+
+    def declared(*parts):
+        parts = parts if len(parts) > 1 else parts[0]
+        return tf.nest.map_structure(
+            lambda part, spec: tf.compat.v1.placeholder_with_default(part, spec.shape), parts, dataset.element_spec
+        )
+
+    return tf.data.Dataset.from_tensors(batch).repeat(times).map(declared), times
+
+
+def starts_with(dataset, batch) -> bool:
+    """Whether the first batch of ``dataset`` is ``batch``, part by part."""
+    import tensorflow as tf
+
+    try:
+        first = first_batches(dataset, 1)
+    except Exception as error:
+        release(error)
+        return False
+    parts, wanted = tf.nest.flatten(first), tf.nest.flatten(batch)
+    return len(parts) == len(wanted) and all(np.array_equal(part, other) for part, other in zip(parts, wanted, strict=True))
 
 
 def fit_point(fit: FitSteps) -> Point:
-    text = _("fit() trains on the batches that it is given, and each row counts the same")
-    if fit.given < STEPS or fit.other:
-        said = _("fit() was given {steps} batches. It trained on {given} of them, and on {other} others.")
-        step = _("Train on the train that fit() gets: model.fit(train, validation_data=validation, epochs=1).")
-        return Point(text, False, said.format(steps=STEPS, given=min(fit.given, STEPS), other=fit.other), step)
+    text = _("fit() trains on all batches that it is given, and each row counts the same")
+    step = _("Write: return model.fit(train, validation_data=validation, epochs=1).")
+    if fit.error:
+        return Point(
+            text, False, _("fit() raised {kind}: {error}").format(kind=fit.error.error_class, error=fit.error.message), fit.error.look
+        )
+    if fit.others == "train":
+        return Point(text, False, _("fit() trains on other batches than those that it is given."), step)
+    if fit.others == "validation":
+        return Point(text, False, _("fit() validates on other batches than those that it is given."), step)
+    if fit.steps and fit.batches and fit.steps < fit.batches:
+        said = _("fit() takes {steps} of {batches} batches in an epoch.").format(steps=fit.steps, batches=fit.batches)
+        return Point(text, False, said, step)
+    if fit.trained < STEPS:
+        return Point(
+            text,
+            False,
+            _("fit() trained on {count} batches, and was given {batches}.").format(count=fit.trained, batches=fit.batches),
+            step,
+        )
     return Point(text, not fit.uneven, _("The rows of a batch have different weights."), _("Leave class_weight and sample weights out."))
 
 
-def training_point(fit: FitSteps, made: dict) -> Point:
+def training_point(fit: FitSteps, model) -> Point:
     """All weights move, at a rate that fits, and the loss of the batch falls."""
     text = _("training moves the weights, and the loss falls")
-    if fit.moved <= 0.9 * fit.weights:
-        said = _("Only {moved} of {count} weight tensors moved in {steps} steps: the loss gives them no direction, or the rate is 0.")
-        step = _("Use a loss that can be differentiated, a learning rate above 0, and a model that is not frozen.")
-        return Point(text, False, said.format(moved=fit.moved, count=fit.weights, steps=STEPS), step)
-    rate = highest_rate(made["model"].optimizer)
-    if not RATES[0] <= rate <= RATES[1]:
-        said = _("The learning rate is {rate:g}. For fine-tuning, {low:g} to {high:g} is usual.").format(
-            rate=rate, low=RATES[0], high=RATES[1]
+    if fit.moved < fit.weights:
+        said = _(
+            "{moved} of {count} weight tensors moved in {steps} steps. The others get no direction from the loss, are frozen, or the rate is 0."
         )
-        return Point(text, False, said, _("Keep the script's rate, 5e-5."))
+        step = _("Use a loss that can be differentiated, a learning rate above 0, and a model that is not frozen.")
+        return Point(text, False, said.format(moved=fit.moved, count=fit.weights, steps=fit.trained), step)
+    highest, middle = rates(model.optimizer)
+    keep = _("Keep the script's rate, 5e-5.")
+    if not 0.99 * RATES[0] <= highest <= 1.01 * RATES[1]:
+        said = _("The learning rate is {rate:g}. For fine-tuning, {low:g} to {high:g} is usual.")
+        return Point(text, False, said.format(rate=highest, low=RATES[0], high=RATES[1]), keep)
+    if middle < 0.02 * highest:
+        said = _("The schedule lets the learning rate fall to {middle:g} before half of the epoch is over.")
+        return Point(text, False, said.format(middle=middle), _("Count the steps of the schedule in batches: len(train)."))
     said = _("After {steps} steps on one batch its loss went from {before:.3f} to {after:.3f}.")
     return Point(
         text,
         fit.after < fit.before - 0.01,
-        said.format(steps=fit.given, before=fit.before, after=fit.after),
+        said.format(steps=fit.trained, before=fit.before, after=fit.after),
         _("Look at the sign of the loss and of the learning rate."),
     )
 
 
-def highest_rate(optimizer) -> float:
-    """The learning rate, or the highest one of a schedule within one epoch."""
+def rates(optimizer) -> tuple[float, float]:
+    """(the highest learning rate within one epoch, the rate in the middle of it)"""
     rate = optimizer.learning_rate
     schedule = getattr(optimizer, "_learning_rate", None)
     schedule = schedule if callable(schedule) and not hasattr(schedule, "numpy") else rate
     if not callable(schedule) or hasattr(schedule, "numpy"):
-        return float(rate.numpy() if hasattr(rate, "numpy") else rate)
-    return max(float(schedule(step)) for step in range(0, TRAIN_ROWS // 8 + 1, 5))
+        value = float(rate.numpy() if hasattr(rate, "numpy") else rate)
+        return value, value
+    steps = TRAIN_ROWS // 8
+    return max(float(schedule(step)) for step in range(0, steps + 1, 5)), float(schedule(steps // 2))
 
 
 def loss_point(made: dict, owner: str | None) -> Point:
@@ -350,7 +452,7 @@ def loss_point(made: dict, owner: str | None) -> Point:
     expected, got = cross_entropy_of(model, batch), made["scores"]["loss"]
     said = _("evaluate() says the loss of a batch is {got:.3f}; the cross-entropy of its logits is {expected:.3f}.")
     said = said.format(got=got, expected=expected)
-    if loss_takes_probabilities(model, one_hot=labels_are_one_hot(batch)):
+    if takes_probabilities(made):
         said += " " + _("Nothing raises, and the training goes wrong: the loss takes logits for probabilities.")
         return Point(text, False, said, _("Give the loss from_logits=True."))
     return Point(text, abs(got - expected) < 1e-2, said, _("Use the sparse categorical cross-entropy, from logits."))

@@ -49,7 +49,7 @@ def test_the_right_stage_with_wrong_evidence_does_not_pass(name):
     stage = RIGHT_EVIDENCE[name][0]
     verdict = check_diagnosis(name, stage, ("walk", "message", "the moon is full tonight"))
     assert not verdict.passed and "not what walk() finds in message" in verdict.message
-    assert ("the stage is right", True) in verdict.points
+    assert ("the stage is the one that fails first", True) in verdict.points
 
 
 @pytest.mark.parametrize("name", UNSEEN)

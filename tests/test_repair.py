@@ -52,8 +52,24 @@ REFUSED = {
     "validation without a mask": ("own_loss", "In the validation data: ", (RETURN, '    return train, validation.map(lambda x: {"input_ids": x["input_ids"], "labels": x["labels"]})\n')),
     "half of the validation": ("own_loss", "In the validation data: ", (RETURN, "    return train, validation.take(40)\n")),
     # fit
-    "fit() on a part": ("own_loss", "It trained on 3 of them, and on 0 others", (FIT, FIT.replace("train,", "train.take(3),"))),
-    "fit() on other data": ("own_loss", "It trained on 0 of them, and on 1 others", (FIT, FIT.replace("train,", "validation,"))),
+    "fit() on a part": ("own_loss", "fit() takes 3 of 300 batches", (FIT, FIT.replace("train,", "train.take(3),"))),
+    "fit() on other data": ("own_loss", "fit() trains on other batches", (FIT, FIT.replace("train,", "validation,"))),
+    "fit() on fifty steps": ("own_loss", "fit() takes 50 of 300 batches", (FIT, FIT.replace("epochs=1", "epochs=1, steps_per_epoch=50"))),
+    "fit() with other labels": ("keras_loss", "fit() trains on other batches", (FIT, FIT.replace("train,", "train.map(lambda x, y: (x, 2 - y)),"))),
+    "fit() validates on training rows": ("own_loss", "fit() validates on other batches", (FIT, FIT.replace("=validation", "=train"))),
+    "no end of the data": ("own_loss", "fit() raised ValueError", (RETURN, "    return train.repeat(), validation\n")),
+    "numpy in a metric": ("keras_loss", "fit() raised NotImplementedError", ('metrics=["accuracy"]', "metrics=[lambda labels, logits: np.mean(np.asarray(logits))]"), ("import tensorflow as tf", "import numpy as np\nimport tensorflow as tf")),
+    "shapes lost on the way": (
+        "own_loss", "fit() raised ",
+        (RETURN, "    def lost(x):\n        ids, mask, labels = tf.numpy_function(lambda *parts: parts, [x['input_ids'], x['attention_mask'], x['labels']], [tf.int64] * 3)\n        return {'input_ids': ids, 'attention_mask': mask, 'labels': labels}\n\n    return train.map(lost), validation\n"),
+    ),
+    "training and validation mixed": ("own_loss", "texts are not those of the data", (RETURN, "    return train.concatenate(validation), validation\n")),
+    "training and validation exchanged": ("own_loss", "or not of train. Expected are its first 2400 rows", (RETURN, "    return validation, train\n")),
+    "a schedule that ends too soon": ("own_loss", "before half of the epoch is over", (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 37, 0.0))")),
+    "a frozen head": ("own_loss", "of 72 weight tensors moved", ("    model.compile(", "    model.classifier.trainable = False\n    model.compile(")),
+    "one model for all": ("own_loss", "the same model twice", (BUILD, "return the_model"), ("def build_model", "the_model = " + BUILD.removeprefix("return ") + "\n\n\ndef build_model")),
+    "very large batches": ("own_loss", "a batch holds 600 rows", ("batch_size=8", "batch_size=600")),
+    "a loss turned off": ("own_loss", "The walk stops at", ("metrics=", "loss=None, metrics=")),
     "two classes without weight": ("keras_loss", "different weights", (FIT, FIT.replace("epochs=1", "epochs=1, class_weight={0: 1.0, 1: 0.0, 2: 0.0}"))),
     "a rate below zero": ("own_loss", "The learning rate is -5e-05", (RATE, "Adam(-5e-5)")),
     "a rate of nothing": ("own_loss", "weight tensors moved", (RATE, "Adam(0.0)")),
@@ -78,6 +94,11 @@ REFUSED = {
 
 ACCEPTED = {
     "renamed in load()": ("own_loss", (LOAD, LOAD + '.rename_column("label", "labels")')),
+    "the highest usual rate": ("own_loss", (RATE, "Adam(3e-4)")),
+    "compiled in fit()": ("own_loss", (FIT, "compile_model(model)\n    " + FIT)),
+    "labels as float": ("own_loss", (RETURN, '    train, validation = [d.map(lambda x: {**x, "labels": tf.cast(x["labels"], tf.float32)}) for d in (train, validation)]\n' + RETURN)),
+    "the model's own loss, by name": ("own_loss", ("metrics=", "loss=model.hf_compute_loss, metrics=")),
+    "prefetched in fit()": ("own_loss", (FIT, FIT.replace("train,", "train.prefetch(2),"))),
     "a shuffled validation": ("own_loss", ("to_tf_dataset(**options)", "to_tf_dataset(shuffle=True, **options)")),
     "a warm-up, and no end of the data": (
         "own_loss",

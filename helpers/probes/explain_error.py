@@ -24,7 +24,8 @@ class Explanation:
     traceback: str
 
     def __repr__(self) -> str:
-        lines = [f"{self.error_class}: {self.message}" if self.error_class else self.message]
+        message = self.message if len(self.message) <= 2000 else self.message[:2000] + " …"
+        lines = [f"{self.error_class}: {message}" if self.error_class else message]
         if self.stage:
             lines.append(_("stage:     {stage}").format(stage=self.stage))
         if self.own_frame:

@@ -41,7 +41,9 @@ def known_errors() -> list[KnownError]:
         KnownError(
             "Argument `target` should be a list or nested structure",
             "gradients",
-            _("The loss is None: the model has to compute it, and no labels reached it, neither under the key `labels` nor as y."),
+            _(
+                "The loss is None: the model has to compute it, and no labels reached it, neither under the key `labels` nor as y. (Or compile(loss=None) turned its own loss off: leave loss= out.)"
+            ),
             _("Look at one batch: where are the labels?"),
         ),
         KnownError(

@@ -39,7 +39,8 @@ class BatchView:
         lines += [f"  {name:<{width}}  {str(self.shapes[name]):<12} {self.dtypes[name]}" for name in self.shapes]
         lines.append(_("labels_at:   {place}").format(place=self.labels_at or _("nowhere")))
         if self.labels is not None:
-            lines.append(_("labels:      {labels}").format(labels=self.labels))
+            shown = str(self.labels) if len(str(self.labels)) <= 200 else f"{str(self.labels[:32])[:-1]}, …]"
+            lines.append(_("labels:      {labels}").format(labels=shown))
         if self.padded is not None:
             lines.append(_("padded:      {share:.0%} of the positions").format(share=self.padded))
         if self.not_taken is not None:

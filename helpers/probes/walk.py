@@ -16,6 +16,7 @@ from helpers.probes.explain_error import Explanation, explain_error
 from helpers.probes.look_at_batch import look_at_batch
 
 STAGES = ("load", "tokenize", "batch", "build_model", "compile_model", "forward", "loss", "gradients", "update", "evaluate")
+MOST_ROWS = 256  # of a batch that is walked with
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,13 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
             one = first_batch(train, name=_("the training dataset"))
             one_validation = first_batch(validation, name=_("the validation dataset"))
             made |= {"train": train, "validation": validation, "batch": one, "validation_batch": one_validation}
-            ok(stage, *repr(look_at_batch(one)).splitlines())
+            view = look_at_batch(one)
+            if (view.rows or 0) > MOST_ROWS:
+                raise CannotExamine(
+                    _("a batch holds {rows} rows; a step with so many takes minutes and much memory.").format(rows=view.rows),
+                    _("Take batches of {most} rows or fewer: batch_size=.").format(most=MOST_ROWS),
+                )
+            ok(stage, *repr(view).splitlines())
             stage = "build_model"
             model = pipeline.build_model()
             if not is_tf_model(model):
@@ -239,11 +246,11 @@ def two_datasets(pair):
     return pair
 
 
-def dataset_of(one, times: int = 1):
-    """A dataset of one batch, ``times`` times: the same rows each time it is read."""
+def dataset_of(one):
+    """A dataset of one batch: the same rows each time it is read."""
     import tensorflow as tf
 
-    return tf.data.Dataset.from_tensors(one).repeat(times)
+    return tf.data.Dataset.from_tensors(one)
 
 
 def model_line(model) -> str:
@@ -255,7 +262,8 @@ def model_line(model) -> str:
 
 def owner_of_loss(model) -> str:
     """ "model" where the model computes its own loss, "keras" where compile() names one."""
-    return "model" if getattr(model, "_using_dummy_loss", False) else "keras"
+    own = getattr(model, "_using_dummy_loss", False) or (model.loss and model.loss == getattr(model, "hf_compute_loss", None))
+    return "model" if own else "keras"
 
 
 def compile_line(model) -> str:
@@ -295,15 +303,16 @@ def scores_of(scores) -> dict[str, float]:
 
 
 def loss_takes_probabilities(model, one_hot: bool = False) -> bool:
-    """Whether the compiled Keras loss treats its input as probabilities, measured: on logits, adding 1 to all changes it."""
+    """Whether the compiled Keras loss is right for probabilities and wrong for logits: measured on three classes."""
     if owner_of_loss(model) == "model" or not model.loss:
         return False
     import tensorflow as tf
 
     labels, logits = tf.constant([0, 1]), tf.constant([[0.2, 0.5, 0.1], [0.3, 0.1, 0.4]])
+    wanted = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
     labels = tf.one_hot(labels, 3) if one_hot else labels
     try:
-        loss = keras_loss(model)
-        return abs(float(tf.reduce_mean(loss(labels, logits)) - tf.reduce_mean(loss(labels, logits + 1.0)))) > 1e-4
+        of_logits, of_probabilities = (float(tf.reduce_mean(keras_loss(model)(labels, x))) for x in (logits, tf.nn.softmax(logits)))
     except Exception:
         return False
+    return abs(of_probabilities - wanted) < 1e-4 < abs(of_logits - wanted)

@@ -91,7 +91,7 @@ check_diagnosis("c", stage_c, evidence_c)
 # %% [markdown] key="task-2"
 # ## Task 2: repair the script, with the model's own loss
 #
-# The script below pads its rows in the tokenizer. It still fails in `fit()`. Repair it so that **the model computes its own loss**. Change as little as you can, and keep all rows. The check takes about ten seconds.
+# The script below pads its rows in the tokenizer. It still fails in `fit()`. Repair it so that **the model computes its own loss**. Change as little as you can, and keep all rows. The check takes about fifteen seconds.
 #
 # Need help? `hint("01/own_loss")`.
 
