@@ -21,8 +21,12 @@ RATE = "Adam(5e-5)"
 KERAS_LOSS = "loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)"
 
 
-def verdict_of(base: str, *changes):
-    return check_pipeline(pipeline_from_script(change_script(base_script(base), changes)), None, fault("no_labels"))
+def verdict_of(base: str, *changes, eagerly=False):
+    return check_pipeline(pipeline_from_script(change_script(base_script(base), changes)), None, fault("no_labels"), eagerly=eagerly)
+
+
+# These are told apart only when the step is a graph, as it is in the exercises. The others run without one, which is faster.
+WITH_A_GRAPH = ("numpy in a metric", "shapes lost on the way", "compiled in fit()", "arrays and tf.data")
 
 
 REFUSED = {
@@ -134,7 +138,7 @@ ACCEPTED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_only_looks_repaired_is_refused_with_its_reason(name):
     base, says, *changes = REFUSED[name]
-    verdict = verdict_of(base, *changes)
+    verdict = verdict_of(base, *changes, eagerly=name not in WITH_A_GRAPH)
     assert not verdict.passed
     assert says in verdict.message, repr(verdict)
     assert verdict.next_step
@@ -143,7 +147,7 @@ def test_what_only_looks_repaired_is_refused_with_its_reason(name):
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_a_right_repair_that_looks_unusual_is_accepted(name):
     base, *changes = ACCEPTED[name]
-    verdict = verdict_of(base, *changes)
+    verdict = verdict_of(base, *changes, eagerly=name not in WITH_A_GRAPH)
     assert verdict.passed, repr(verdict)
 
 
