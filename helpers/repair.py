@@ -3,6 +3,7 @@
 Nothing that the pipeline says of itself is taken as the measure: the data and the checkpoint are loaded here once more.
 """
 
+import functools
 import inspect
 from collections import Counter
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from helpers.probes.walk import logits_of, loss_takes_probabilities, owner_of_lo
 from helpers.sources import LABELS, find_checkpoint, load_mnli
 from helpers.verdict import Points, Verdict
 
-TRAIN_ROWS, VALIDATION_ROWS = 2400, 750  # of the healthy script; a test compares them
+ROWS = {"train": 2400, "validation_matched": 750}  # of the healthy script; a test compares them
 SHORTEST = 64  # tokens: a script may cut its rows here, as the exercise's own does, but not shorter
 STEPS = 10
 RATES = (5e-6, 3e-4)  # of the learning rate at its highest: fine-tuning with Adam. 5e-5 is the script's, 1e-3 ruins the encoder
@@ -57,8 +58,8 @@ def points_of(pipeline, owner: str | None, eagerly: bool):
     yield runs_through(seen)
     made = seen.made
     yield several_rows(look_at_batch(made["batch"]))
-    yield from data_points(made["train"], "train", TRAIN_ROWS)
-    yield validation_point(made["validation"])
+    yield from data_points(made["train"], "train", made["batch"])
+    yield validation_point(made)
     with quiet():
         model = pipeline.build_model()
     yield model_point(model, made["model"])
@@ -106,26 +107,21 @@ class Audit:
     wrong: list[tuple]
 
 
-def audit_rows(dataset, split: str, rows: int) -> Audit:
-    """Read ``dataset`` once, or until all rows of the data have come, and compare it with ``rows`` rows of ``split``."""
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(find_checkpoint())
-    known, texts = labels_by_text(split, rows, tokenizer)
-    audit, seen, batch_rows = Audit(0, 0, 0, 0, 0, []), set(), 1
-    most, endless = 3 * rows, int(dataset.cardinality()) == -1  # a dataset with repeat() has no end
+def audit_rows(dataset, split: str, one) -> Audit:
+    """Read ``dataset`` once, and compare it with the data's ``split``. ``one``: a batch of it, which tells how many there will be."""
+    known, texts, pad = labels_by_text(split, find_checkpoint(), SHORTEST)
+    audit, seen, batch_rows = Audit(0, 0, 0, 0, 0, []), set(), look_at_batch(one).rows
+    endless = int(dataset.cardinality()) == -1  # with repeat(); three times all rows are enough, and until all were seen is enough too
     with quiet():
-        first = look_at_batch(dataset)
-        batches = first_batches(dataset, most // max(first.rows, 1) + 1, SECONDS_FOR_ALL_BATCHES)
+        batches = first_batches(dataset, 3 * ROWS[split] // batch_rows + 1, SECONDS_FOR_ALL_BATCHES)
     for batch in batches:
-        if endless and len(seen) == texts and audit.rows >= rows:
+        if endless and len(seen) == texts:
             break
         x = inputs_of(batch)
         ids, mask = np.asarray(x["input_ids"]), np.asarray(x["attention_mask"]) if "attention_mask" in x else None
         labels = class_ids(look_at_batch(batch).labels, len(ids))
-        batch_rows = max(batch_rows, len(ids))
         audit.rows += len(ids)
-        text = ids != tokenizer.pad_token_id
+        text = ids != pad
         audit.unmasked += len(ids) if mask is None or mask.shape != ids.shape else int((text != (mask == 1)).any(1).sum())
         for row, is_text, label in zip(ids, text, labels, strict=True):
             key = tuple(row[is_text].tolist())
@@ -140,12 +136,16 @@ def audit_rows(dataset, split: str, rows: int) -> Audit:
     return audit
 
 
-def labels_by_text(split: str, rows: int, tokenizer) -> tuple[dict[tuple, tuple], int]:
-    """token ids of a text -> (its number, its labels), for the first ``rows`` rows of the data; and how many texts there are."""
-    part = load_mnli(train_rows=TRAIN_ROWS, validation_rows=VALIDATION_ROWS)[split].to_dict()
+@functools.cache
+def labels_by_text(split: str, checkpoint: str, shortest: int) -> tuple[dict[tuple, tuple], int, int]:
+    """token ids of a text -> (its number, its labels), for the rows of the healthy script; how many texts there are; the padding's id."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint)
+    part = load_mnli(train_rows=ROWS["train"], validation_rows=ROWS["validation_matched"])[split].to_dict()
     whole, cut = (
         tokenizer(part["premise"], part["hypothesis"], truncation=True, **options)["input_ids"]
-        for options in ({}, {"max_length": SHORTEST})
+        for options in ({}, {"max_length": shortest})
     )
     labels: dict[tuple, set] = {}
     for ids, label in zip(whole, part["label"], strict=True):
@@ -154,7 +154,7 @@ def labels_by_text(split: str, rows: int, tokenizer) -> tuple[dict[tuple, tuple]
     known = {tuple(ids): (numbers[tuple(ids)], labels[tuple(ids)]) for ids in whole}
     for ids, short in zip(whole, cut, strict=True):
         known.setdefault(tuple(short), known[tuple(ids)])
-    return known, len(numbers)
+    return known, len(numbers), tokenizer.pad_token_id
 
 
 def class_ids(labels, rows: int) -> list:
@@ -174,7 +174,7 @@ def takes_probabilities(made: dict) -> bool:
     return loss_takes_probabilities(made["model"], one_hot=np.ndim(labels) == 2 and np.shape(labels)[1] == len(LABELS))
 
 
-def data_points(dataset, split: str, rows: int):
+def data_points(dataset, split: str, one):
     """Four points of one dataset."""
     texts = {
         "mask": _("the mask covers the text and leaves out the padding"),
@@ -183,7 +183,7 @@ def data_points(dataset, split: str, rows: int):
         "rows": _("every training row is used"),
     }
     try:
-        audit = audit_rows(dataset, split, rows)
+        audit = audit_rows(dataset, split, one)
     except CannotExamine as stop:
         yield Point(texts["rows"], False, stop.answer.why, stop.answer.next_step)
         return
@@ -201,7 +201,7 @@ def data_points(dataset, split: str, rows: int):
     yield Point(
         texts["whole"],
         not audit.strange,
-        _("{count} of {rows} texts are not those of the data: they are cut, changed, tokenized differently, or not of {split}. Expected are its first {wanted} rows.").format(count=audit.strange, rows=audit.rows, split=split, wanted=rows),
+        _("{count} of {rows} texts are not those of the data: they are cut, changed, tokenized differently, or not of {split}. Expected are its first {wanted} rows.").format(count=audit.strange, rows=audit.rows, split=split, wanted=ROWS[split]),
         _("Use premise and hypothesis, in this order, and truncate only what is longer than the model's limit."),
     )  # fmt: skip
     yield Point(
@@ -215,7 +215,7 @@ def data_points(dataset, split: str, rows: int):
     yield Point(
         texts["rows"],
         audit.missing <= audit.spare,
-        _("{missing} of {rows} rows of {split} are left out.").format(missing=audit.missing, rows=rows, split=split),
+        _("{missing} of {rows} rows of {split} are left out.").format(missing=audit.missing, rows=ROWS[split], split=split),
         _("Repair the cause, and keep the rows."),
     )
 
@@ -227,10 +227,10 @@ def most_common(wrong: list[tuple]) -> str:
     return _("{count} rows have {label} where the data say {wanted}.").format(count=count, label=label, wanted=wanted)
 
 
-def validation_point(dataset) -> Point:
+def validation_point(made: dict) -> Point:
     """The four points of the data again, as one."""
     text = _("the validation rows, their masks and their labels are those of the data")
-    for point in data_points(dataset, "validation_matched", VALIDATION_ROWS):
+    for point in data_points(made["validation"], "validation_matched", made["validation_batch"]):
         if not point.holds:
             return Point(text, False, _("In the validation data: {why}").format(why=point.message), point.next_step)
     return Point(text, True)
@@ -313,6 +313,9 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
             if seen.trained >= STEPS:
                 raise Enough
 
+        def on_test_begin(self, logs=None):  # an epoch that is shorter is over; its validation tells nothing more
+            raise Enough
+
     def watched_fit(*args, **kwargs):
         call = inspect.signature(model_fit).bind(*args, **kwargs)
         call.apply_defaults()
@@ -350,7 +353,7 @@ def one_batch_like(dataset, batch):
     import tensorflow as tf
 
     count = int(dataset.cardinality())
-    times = {tf.data.INFINITE_CARDINALITY: None, tf.data.UNKNOWN_CARDINALITY: TRAIN_ROWS // look_at_batch(batch).rows}.get(count, count)
+    times = {tf.data.INFINITE_CARDINALITY: None, tf.data.UNKNOWN_CARDINALITY: ROWS["train"] // look_at_batch(batch).rows}.get(count, count)
 
     def declared(*parts):
         parts = parts if len(parts) > 1 else parts[0]
@@ -388,7 +391,7 @@ def fit_point(fit: FitSteps) -> Point:
     if fit.steps and fit.batches and fit.steps < fit.batches:
         said = _("fit() takes {steps} of {batches} batches in an epoch.").format(steps=fit.steps, batches=fit.batches)
         return Point(text, False, said, step)
-    if fit.trained < STEPS:
+    if fit.trained < min(STEPS, fit.batches or STEPS):
         return Point(
             text,
             False,
@@ -432,7 +435,7 @@ def rates(optimizer) -> tuple[float, float]:
     if not callable(schedule) or hasattr(schedule, "numpy"):
         value = float(rate.numpy() if hasattr(rate, "numpy") else rate)
         return value, value
-    steps = TRAIN_ROWS // 8
+    steps = ROWS["train"] // 8
     return max(float(schedule(step)) for step in range(0, steps + 1, 5)), float(schedule(steps // 2))
 
 

@@ -76,7 +76,6 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
     try:
         with quiet():
             raw = pipeline.load()
-            made["raw"] = raw
             ok(stage, *rows_and_example(raw, ("premise", "hypothesis", "label")))
             stage = "tokenize"
             tokenized = pipeline.tokenize(raw)
