@@ -14,7 +14,7 @@ import tensorflow as tf
 # %% [markdown] key="red-text"
 # Red text under a cell is not always an error. **An error stops the cell, and ends with its class, such as `ValueError`.** Other red text is a warning. You will meet these here:
 #
-# * `CUDA error: Failed call to cuInit`: there is no GPU. The course needs none.
+# * Lines with `oneDNN`, `cuda drivers` or `cuInit`: TensorFlow says how it computes, and that there is no GPU. The course needs none.
 # * `Some weights … are newly initialized`: the checkpoint has no head for this task, so the model gets a fresh one. That is what we want.
 # * `TensorFlow and JAX classes are deprecated`: true, and the reason why the course pins its versions.
 

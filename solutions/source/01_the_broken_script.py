@@ -6,7 +6,8 @@
 # Each task ends with a check. A check tells you what holds and what does not yet hold. Run it as often as you like.
 
 # %% key="setup"
-from helpers import Pipeline, check_diagnosis, check_repair, explain_error  # helpers come before TensorFlow: they choose Keras 2
+# helpers come before TensorFlow: they choose Keras 2
+from helpers import Pipeline, check_diagnosis, check_repair, explain_error
 from helpers import find_checkpoint, hint, load_mnli, look_at_batch, unseen_pipeline, walk
 
 import tensorflow as tf
