@@ -19,6 +19,7 @@ _WHERE = {
     "Pipeline": "helpers.pipeline",
     "pipeline_from_script": "helpers.pipeline",
     "healthy_script": "helpers.pipeline",
+    "without_autotune": "helpers.pipeline",
     "fault": "helpers.faults",
     "walk": "helpers.probes.walk",
     "look_at_batch": "helpers.probes.look_at_batch",

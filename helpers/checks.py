@@ -145,7 +145,7 @@ def same_value(found, value, error_class: str | None = None) -> bool:
 def check_repair(task_name: str, pipeline) -> Verdict:
     """Is the pipeline repaired? ``task_name``: the task of the exercise, for example "01/own_loss". ``pipeline``: your Pipeline.
 
-    The check reads all your batches and compares them with the data, and trains ten steps on one batch (about fifteen seconds). So a
+    The check reads all your batches and compares them with the data, and trains five steps on one batch (about ten seconds). So a
     repair that only hides the symptom is found. It cannot see how well a whole training goes.
     """
     task = find_task(task_name)

@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass
 
 from helpers.messages import _
-from helpers.pipeline import describe
+from helpers.pipeline import describe, without_autotune
 
 SECONDS_FOR_A_BATCH = 30
 
@@ -119,7 +119,7 @@ def first_batches(dataset, most: int, seconds: float = SECONDS_FOR_A_BATCH, name
 
     def fetch():
         try:
-            for batch in dataset.take(most):
+            for batch in without_autotune(dataset.take(most)):
                 if late.is_set():
                     break
                 got.append(batch)

@@ -55,6 +55,19 @@ def describe(thing) -> str:
     return f"a {name}"
 
 
+def without_autotune(dataset):
+    """The same batches from a tf.data.Dataset that goes away at once when it was read.
+
+    TensorFlow tunes each dataset that is being read in a thread that sleeps 10, 20, 40, … ms in turn. About every second time,
+    what reads the dataset ends only when that thread wakes. Measured on TensorFlow 2.21: a fit() of 33 s returned after 52 s.
+    """
+    import tensorflow as tf
+
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.with_options(options)
+
+
 def healthy_script() -> str:
     """The healthy pipeline as text."""
     return Path(__file__).with_name("healthy.py").read_text()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from helpers.guards import release
-from helpers.pipeline import Pipeline, pipeline_from_script
+from helpers.pipeline import Pipeline, pipeline_from_script, without_autotune
 from helpers.probes.frames import core_message
 
 
@@ -20,7 +20,7 @@ class Run:
 def small(script: str, rows: int = 64) -> Pipeline:
     """The same script on few rows."""
     assert "train_rows=2400, validation_rows=750" in script
-    return pipeline_from_script(script.replace("train_rows=2400, validation_rows=750", f"train_rows={rows}, validation_rows=32"))
+    return pipeline_from_script(script.replace("train_rows=2400, validation_rows=750", f"train_rows={rows}, validation_rows=16"))
 
 
 def run(pipeline: Pipeline, seed: int = 0, eagerly: bool = False) -> Run:
@@ -34,7 +34,7 @@ def run(pipeline: Pipeline, seed: int = 0, eagerly: bool = False) -> Run:
         stage = "tokenize"
         tokenized = pipeline.tokenize(raw)
         stage = "batch"
-        train, validation = pipeline.batch(tokenized)
+        train, validation = map(without_autotune, pipeline.batch(tokenized))
         stage = "build_model"
         model = pipeline.build_model()
         stage = "compile_model"

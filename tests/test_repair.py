@@ -71,7 +71,7 @@ REFUSED = {
     "a schedule that ends too soon": ("own_loss", "before half of the epoch is over", (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 37, 0.0))")),
     "a frozen head": ("own_loss", "of 72 weight tensors moved", ("    model.compile(", "    model.classifier.trainable = False\n    model.compile(")),
     "one model for all": ("own_loss", "the same model twice", (BUILD, "return the_model"), ("def build_model", "the_model = " + BUILD.removeprefix("return ") + "\n\n\ndef build_model")),
-    "fewer batches than steps": ("own_loss", "fit() takes 2 of 10 batches", ("batch_size=8", "batch_size=250"), (FIT, FIT.replace("train,", "train.take(2),"))),
+    "fewer batches than steps": ("own_loss", "fit() takes 2 of 20 batches", ("batch_size=8", "batch_size=120"), (FIT, FIT.replace("train,", "train.take(2),"))),
     "very large batches": ("own_loss", "a batch holds 600 rows", ("batch_size=8", "batch_size=600")),
     "a loss turned off": ("own_loss", "The walk stops at", ("metrics=", "loss=None, metrics=")),
     "two classes without weight": ("keras_loss", "different weights", (FIT, FIT.replace("epochs=1", "epochs=1, class_weight={0: 1.0, 1: 0.0, 2: 0.0}"))),
@@ -160,7 +160,7 @@ def test_a_row_longer_than_the_cut_is_known_whole_and_cut(monkeypatch):
     """In the embedded data no row is longer than the cut; MNLI has such rows."""
     for cut in (20, 1000):
         monkeypatch.setattr("helpers.repair.SHORTEST", cut)
-        pipeline = pipeline_from_script(change_script(base_script("padded_own_loss"), [("max_length=64", "max_length=20")]))
+        pipeline = pipeline_from_script(change_script(base_script("padded_own_loss"), [("max_length=48", "max_length=20")]))
         validation = pipeline.batch(pipeline.tokenize(pipeline.load()))[1]
         audit = audit_rows(validation, "validation_matched", first_batch(validation))
         assert (audit.strange == 0) is (cut == 20)

@@ -11,7 +11,7 @@ import numpy as np
 
 from helpers.guards import CannotExamine, NotExamined, first_batch, is_dataset, is_tf_model, never_raises, release
 from helpers.messages import _
-from helpers.pipeline import Pipeline, describe, problem_with
+from helpers.pipeline import Pipeline, describe, problem_with, without_autotune
 from helpers.probes.explain_error import Explanation, explain_error
 from helpers.probes.look_at_batch import look_at_batch
 
@@ -249,7 +249,7 @@ def dataset_of(one):
     """A dataset of one batch: the same rows each time it is read."""
     import tensorflow as tf
 
-    return tf.data.Dataset.from_tensors(one)
+    return without_autotune(tf.data.Dataset.from_tensors(one))
 
 
 def model_line(model) -> str:
