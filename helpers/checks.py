@@ -28,7 +28,7 @@ def never_a_traceback(check):
     def checked(*args, **kwargs) -> Verdict:
         try:
             return check(*args, **kwargs)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a stage that calls exit() must not end the kernel
             release(error)
             what = _("The check could not read what it got: {kind}: {error}").format(kind=type(error).__name__, error=first_line(error))
             return Verdict(False, (), 1, what, _("Compare what you passed with help({check}).").format(check=check.__name__))

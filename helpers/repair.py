@@ -14,7 +14,7 @@ import numpy as np
 
 from helpers.guards import CannotExamine, first_batches, first_line, release
 from helpers.messages import _
-from helpers.pipeline import without_autotune
+from helpers.pipeline import describe, without_autotune
 from helpers.probes.explain_error import explain_error
 from helpers.probes.look_at_batch import look_at_batch
 from helpers.probes.walk import logits_of, loss_takes_probabilities, owner_of_loss, quiet, walk
@@ -248,6 +248,10 @@ def model_point(fresh, trained) -> Point:
     text = _("the model is the pretrained one, with one output for each label")
     config = getattr(trained, "config", None)
     outputs = getattr(config, "num_labels", None)
+    if outputs is None:
+        said = _("build_model() returned {kind}, not a Transformers model, so its encoder cannot be compared with the checkpoint.")
+        step = _("Return what TFAutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=3) gives.")
+        return Point(text, False, said.format(kind=describe(trained)), step)
     if outputs != len(LABELS):
         said = _("The model has {outputs} outputs, and the data have {labels} labels.").format(outputs=outputs, labels=len(LABELS))
         return Point(text, False, said, _("Build it with num_labels=3."))
@@ -344,7 +348,7 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
         pipeline.fit(model, train, validation)
     except Enough as enough:
         release(enough)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a stage that calls exit() must not end the kernel
         seen.error = explain_error(error)
         release(error)
     finally:

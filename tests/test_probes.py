@@ -153,6 +153,7 @@ def test_walk_is_silent(capfd, caplog):
         def fit(model, train, validation):
             tf.get_logger().warning("a wall of TensorFlow")
             print("a progress bar")
+            print("a progress bar of tqdm", file=sys.stderr)
             return healthy.fit(model, train, validation)
 
         return fit
@@ -212,6 +213,16 @@ def test_look_at_batch_sees_labels_in_the_dict_in_y_and_nowhere():
 def test_look_at_batch_measures_the_padding():
     view = look_at_batch({"input_ids": np.array([[5, 0], [5, 5]]), "attention_mask": np.array([[1, 0], [1, 1]])})
     assert view.padded == 0.25
+
+
+def test_look_at_batch_knows_the_inputs_of_a_keras_graph():
+    import tf_keras
+
+    made = [tf_keras.Input((3,), name=name) for name in ("input_ids", "attention_mask")]
+    model = tf_keras.Model(made, tf_keras.layers.Concatenate()(made))
+    ids = np.zeros((2, 3), np.int64)
+    assert look_at_batch({"input_ids": ids, "attention_mask": ids}, model=model).not_taken == []
+    assert look_at_batch({"input_ids": ids, "label": ids}, model=model).not_taken == ["label"]
 
 
 def test_the_learners_own_frame_is_found_and_the_libraries_frames_are_not():
@@ -371,6 +382,11 @@ def test_an_error_that_is_its_own_cause_is_explained():
     error = ValueError("raised from itself")
     error.__cause__ = error
     assert explain_error(error).message == "raised from itself"
+
+
+def test_a_line_of_a_plain_message_is_not_taken_for_the_error():
+    error = RuntimeError("the log of the run ends with:\nValueError: too short")
+    assert core_message(error) == ("RuntimeError", "the log of the run ends with:")
 
 
 def test_the_guess_that_python_3_13_adds_is_left_out():

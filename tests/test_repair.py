@@ -5,6 +5,7 @@ Each is a change of a healthy script, so it is a whole program that runs.
 
 import pytest
 
+from helpers.checks import never_a_traceback
 from helpers.faults import base_script, fault
 from helpers.guards import first_batch
 from helpers.pipeline import healthy_script, pipeline_from_script
@@ -20,6 +21,7 @@ RATE = "Adam(5e-5)"
 KERAS_LOSS = "loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)"
 
 
+@never_a_traceback
 def verdict_of(base: str, *changes, eagerly=False):
     return check_pipeline(pipeline_from_script(change_script(base_script(base), changes)), None, fault("no_labels"), eagerly=eagerly)
 
@@ -93,6 +95,19 @@ REFUSED = {
     "scores forgotten": ("own_loss", "evaluate() returned None", (EVALUATE, EVALUATE.replace("return model", "model"))),
     "no validation": ("own_loss", "batch() returned", (RETURN, "    return train, None\n")),
     "a list for validation": ("own_loss", "batch() returned", (RETURN, "    return train, list(validation)\n")),
+    "exit in the second fit()": (
+        "own_loss", "fit() raised SystemExit",
+        ("def fit(model, train, validation):", "calls = []\n\n\ndef fit(model, train, validation):\n    calls.append(1)\n    if len(calls) > 1:\n        raise SystemExit(1)"),
+    ),
+    "exit in the second build_model()": (
+        "own_loss", "could not read what it got: SystemExit",
+        ("def build_model():", "calls = []\n\n\ndef build_model():\n    calls.append(1)\n    if len(calls) > 1:\n        raise SystemExit(1)"),
+    ),
+    "a Keras graph around the model": (
+        "own_loss", "not a Transformers model",
+        (BUILD, BUILD.replace("return", "model =") + "\n    x = {name: tf.keras.Input((None,), dtype='int64', name=name) for name in ('input_ids', 'attention_mask')}\n    return tf.keras.Model(x, model(x).logits)"),
+        ("metrics=", KERAS_LOSS + ", metrics="), ('"attention_mask", "labels"]', '"attention_mask"], label_cols="labels"'),
+    ),
     "exit": ("own_loss", "The walk stops at load: SystemExit", (LOAD, "raise SystemExit(1)")),
 }  # fmt: skip
 

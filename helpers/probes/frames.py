@@ -33,13 +33,16 @@ def text_of(error: BaseException) -> str:
         return f"(its text cannot be read: {type(failure).__name__})"
 
 
+WRAPPED = ("Traceback (most recent call last)", "in user code:", "Graph execution error", "{{function_node", "Exception encountered when")
+
+
 def core_message(error: BaseException) -> tuple[str, str]:
     """(class name, message) of the error that counts. TensorFlow wraps errors in walls of text; the inner one is dug out."""
     # Python 3.13 adds a guess to "unexpected keyword argument"; the message is the same on every Python without it.
     text = re.sub(r"(unexpected keyword argument '\w+')\. Did you mean '\w+'\?", r"\1", text_of(error))
     text = re.sub(r"(for any variable): \(\[.*", r"\1.", text, flags=re.DOTALL)  # the names of all weights follow
     inner = re.findall(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception|Interrupt|Iteration)): (.+)$", text, re.MULTILINE)
-    if inner:
+    if inner and any(sign in text for sign in WRAPPED):
         return inner[-1][0], inner[-1][1].strip()
     noise = (
         "Graph execution error",

@@ -105,9 +105,10 @@ def rows_of(shapes: dict[str, tuple]) -> int | None:
 
 
 def keys_not_taken(model, keys: list[str]) -> list[str]:
-    """The keys of a batch that the model's call() has no argument for."""
+    """The keys of a batch that the model has no input for: no argument of call(), no Input of that name in a Keras graph."""
     need_model(model)
-    taken = inspect.signature(model.call).parameters
+    graph = getattr(model, "_is_graph_network", False)
+    taken = model.input_names if graph else inspect.signature(model.call).parameters
     return [key for key in keys if key not in taken]
 
 

@@ -206,7 +206,7 @@ def quiet():
     transformers.logging.set_verbosity_error()
     log.setLevel("ERROR")
     try:
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
