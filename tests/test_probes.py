@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from helpers import explain_error, fault, hint, look_at_batch, unseen_pipeline, walk
 from helpers.guards import NotExamined, first_batch
-from helpers.pipeline import STAGES, Pipeline, healthy_script, pipeline_from_script
+from helpers.pipeline import STAGES, Pipeline, healthy_script, pipeline_from_script, without_autotune
 from helpers.probes.frames import core_message, own_frame
 from helpers.probes.known_errors import known_errors
 
@@ -198,6 +198,18 @@ def test_a_dataset_that_never_answers_does_not_hang_the_probe():
         first_batch(dataset, seconds=0.5)
     assert time.perf_counter() - start < 4
     assert "gave no batches in 0.5 seconds" in str(caught.value)
+
+
+def test_without_autotune_gives_the_same_batches_and_names_what_is_no_dataset():
+    import tensorflow as tf
+
+    dataset = tf.data.Dataset.from_tensor_slices({"labels": [0, 1, 2]}).batch(2)
+    calm = without_autotune(dataset)
+    assert calm.options().autotune.enabled is False
+    assert calm.element_spec == dataset.element_spec and int(calm.cardinality()) == 2
+    assert [part["labels"].numpy().tolist() for part in calm] == [[0, 1], [2]]
+    with pytest.raises(TypeError, match="got a list of 1, and needs a tf.data.Dataset"):
+        without_autotune([dataset])
 
 
 def test_look_at_batch_sees_labels_in_the_dict_in_y_and_nowhere():
