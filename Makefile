@@ -19,7 +19,7 @@ help: ## this list
 	@echo
 	@sed -n 's/^# \(PYTHON=.*\)/\1/p; s/^# \(make .*\)/\1/p' Makefile
 
-lab: ## set up (the first time) and open JupyterLab on the first notebook
+lab: ## set up (the first time) and open JupyterLab on the start page
 	@$(SETUP) lab $(LAB_ARGS)
 
 test: ## set up, all checks, all tests, all notebooks

@@ -86,7 +86,7 @@ class Fault:
 
     @property
     def diff(self) -> Text:
-        """The smallest change that heals it."""
+        """The smallest change that repairs it."""
         return show_diff(self.script, base_script(self.base))
 
     def pipeline(self) -> Pipeline:

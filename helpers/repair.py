@@ -47,8 +47,8 @@ def check_pipeline(pipeline, owner: str | None, ill, diff: str | None = None, ea
         if not points.hold(*point):
             break
     return points.verdict(
-        _("Compare your repair with the smallest one, below."),
-        _("{explanation}\n\nThe smallest change that heals it:\n{diff}").format(
+        _("Compare your repair with a small one, below. Yours may differ and be as good."),
+        _("{explanation}\n\nA small change that repairs it:\n{diff}").format(
             explanation=ill.explanation, diff=ill.diff if diff is None else diff
         ),
     )

@@ -23,8 +23,12 @@ class Verdict:
 
     def __repr__(self) -> str:
         held = sum(ok for _text, ok in self.points)
-        head = _("Passed: {held} of {total} points.") if self.passed else _("Not yet: {held} of {total} points hold.")
-        lines = [head.format(held=held, total=self.total)]
+        head = (
+            _("Passed: {held} of {total} points.")
+            if self.passed
+            else _("Not yet: {held} of {total} points hold, {later} were not looked at.")
+        )
+        lines = [head.format(held=held, total=self.total, later=self.total - len(self.points))]
         lines += [f"  {'✓' if ok else '✗'} {text}" for text, ok in self.points]
         lines += [self.message] if self.message else []
         lines += [_("Next: {step}").format(step=self.next_step)] if self.next_step else []

@@ -14,6 +14,7 @@ from helpers.guards import NotExamined, first_batch
 from helpers.pipeline import STAGES, Pipeline, healthy_script, pipeline_from_script, without_autotune
 from helpers.probes.frames import core_message, own_frame
 from helpers.probes.known_errors import known_errors
+from helpers.scripts import change_script
 
 WRONG_OBJECTS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), st.lists(st.integers()), st.dictionaries(st.text(), st.integers()),
@@ -144,6 +145,12 @@ def test_walk_takes_a_model_that_is_not_built():
 
     seen = walk(altered(build_model=build))
     assert seen.failing_stage is None and "72 of 72" in repr(seen)
+
+
+def test_a_loss_that_compile_turned_off_is_called_so_and_the_walk_stops_there():
+    seen = walk(pipeline_from_script(change_script(healthy_script(), [("metrics=", "loss=None, metrics=")])))
+    assert seen.failing_stage == "loss" and "compile(loss=None)" in repr(seen)
+    assert next(step for step in seen.steps if step.stage == "compile_model").came_out[0].endswith(", no loss")
 
 
 def test_walk_is_silent(capfd, caplog):

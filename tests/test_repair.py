@@ -75,7 +75,7 @@ REFUSED = {
     "one model for all": ("own_loss", "the same model twice", (BUILD, "return the_model"), ("def build_model", "the_model = " + BUILD.removeprefix("return ") + "\n\n\ndef build_model")),
     "fewer batches than steps": ("own_loss", "fit() takes 2 of 20 batches", ("batch_size=8", "batch_size=120"), (FIT, FIT.replace("train,", "train.take(2),"))),
     "very large batches": ("own_loss", "a batch holds 600 rows", ("batch_size=8", "batch_size=600")),
-    "a loss turned off": ("own_loss", "The walk stops at", ("metrics=", "loss=None, metrics=")),
+    "a loss turned off": ("own_loss", "The walk stops at loss", ("metrics=", "loss=None, metrics=")),
     "two classes without weight": ("keras_loss", "different weights", (FIT, FIT.replace("epochs=1", "epochs=1, class_weight={0: 1.0, 1: 0.0, 2: 0.0}"))),
     "a rate below zero": ("own_loss", "The learning rate is -5e-05", (RATE, "Adam(-5e-5)")),
     "a rate of nothing": ("own_loss", "weight tensors moved", (RATE, "Adam(0.0)")),

@@ -2,7 +2,7 @@
 
     python tools/setup_env.py [--python PYTHON] [--dry-run] COMMAND [ARGUMENTS]
 
-    lab          open JupyterLab on the first notebook (ARGUMENTS go to JupyterLab)
+    lab          open JupyterLab on the start page (ARGUMENTS go to JupyterLab)
     test         all checks and the whole test suite (ARGUMENTS go to pytest)
     test-quick   the checks and the tests that are not slow
     test-oldest  unit tests and lesson 01 with the oldest versions that pyproject.toml allows

@@ -42,9 +42,9 @@ def known_errors() -> list[KnownError]:
             "Argument `target` should be a list or nested structure",
             "gradients",
             _(
-                "The loss is None: the model has to compute it, and no labels reached it, neither under the key `labels` nor as y. (Or compile(loss=None) turned its own loss off: leave loss= out.)"
+                "The loss is None. Either no labels reached the model, neither under the key `labels` nor as y, or compile(loss=None) turned its loss off."
             ),
-            _("Look at one batch: where are the labels?"),
+            _("Look at one batch: where are the labels? And at compile(): leave loss= out."),
         ),
         KnownError(
             "No gradients provided for any variable",

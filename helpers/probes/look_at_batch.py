@@ -122,5 +122,5 @@ def _first_or_its_error(dataset):
 
         raise CannotExamine(
             _("the dataset raised {error} while its first batch was read.").format(error=": ".join(core_message(error))),
-            _("explain_error() tells what the message means."),
+            _("walk() of the pipeline tells what the message means."),
         ) from None

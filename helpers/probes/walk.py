@@ -164,7 +164,7 @@ def failed(done, failing, error_class, message, lines, told, start) -> Walk:
 
 
 def forward_by_hand(model, one) -> tuple[list[Step], bool]:
-    """After a fit() that failed: the forward pass alone, and the loss. Also: was the model to compute it, and is it None?"""
+    """After a fit() that failed: the forward pass alone, and the loss. Also: is the loss None, because no labels came or compile() has none?"""
     x = one[0] if isinstance(one, tuple) else one
     try:
         output = model(x, training=False)
@@ -177,7 +177,7 @@ def forward_by_hand(model, one) -> tuple[list[Step], bool]:
             loss = keras_loss(model)(one[1], getattr(output, "logits", output)) if isinstance(one, tuple) else None
     if loss is not None:
         steps.append(Step("loss", True, (f"{float(np.mean(loss)):.3f}",)))
-    return steps, loss is None and owner_of_loss(model) == "model"
+    return steps, loss is None and (owner_of_loss(model) == "model" or not model.loss)
 
 
 def keras_loss(model):
@@ -271,6 +271,8 @@ def compile_line(model) -> str:
     owner = (
         _("the model's own loss")
         if owner_of_loss(model) == "model"
+        else _("no loss")
+        if not model.loss
         else _("a Keras loss: {name}").format(name=getattr(model.loss, "__name__", None) or getattr(model.loss, "name", None) or model.loss)
     )
     return _("{optimizer}, learning rate {rate}, {owner}").format(optimizer=type(model.optimizer).__name__, rate=rate, owner=owner)

@@ -34,7 +34,7 @@ course_map()
 # 4. **Explain.** Say in one sentence why it happened.
 # 5. **Repair.** Change as little as you can.
 # 6. **Check.** A check looks at what you made and tells you what still does not hold.
-# 7. **Debrief.** Compare your repair with the smallest one.
+# 7. **Debrief.** Compare your repair with a small one.
 #
 # Some cells are folded: they test the sentences of the lesson. You need not open them.
 #

@@ -12,10 +12,13 @@ from helpers import Pipeline, explain_error, fault, look_at_batch, show_diff, sh
 import tensorflow as tf
 
 # %% [markdown] key="red-text"
+# `helpers` stands first because it chooses Keras 2. The TensorFlow models of Transformers are built on Keras 2; TensorFlow alone would take Keras 3.
+#
 # Red text under a cell is not always an error. **An error stops the cell, and ends with its class, such as `ValueError`.** Other red text is a warning. You will meet these here:
 #
-# * Lines with `oneDNN`, `cuda drivers` or `cuInit`: TensorFlow says how it computes, and that there is no GPU. The course needs none.
-# * `Some weights … are newly initialized`: the checkpoint has no head for this task, so the model gets a fresh one. That is what we want.
+# * Lines with `absl`, `oneDNN`, `cuda drivers` or `cuInit`: TensorFlow says how it computes, and that there is no GPU. The course needs none.
+# * `Some weights … are newly initialized`: the checkpoint (the saved weights) has no head (last layers) for this task, so the model gets a fresh one. That is what we want.
+# * `Some weights … were not used`: the checkpoint has a head for another task, guessing hidden words. It is left out. That is right too.
 # * `TensorFlow and JAX classes are deprecated`: true, and the reason why the course pins its versions.
 
 # %% [markdown] key="script-text"
@@ -93,14 +96,11 @@ fit(model, train, validation)
 # %% [markdown] key="read-first"
 # ### Read a traceback from its end
 #
-# 1. **The last line** names the error and says what happened: there is no column `labels`.
-# 2. **Your own lines** stand under a header `Cell In[…]`, the lines of libraries under a header `File …/site-packages/…`. An arrow `---->` marks the line that ran. Start with the lowest arrow that is in a cell of yours: here, the line with `to_tf_dataset` in `batch`.
+# 1. **Go up from the end to a line that begins with the name of an error**, such as `ValueError:`. Mostly it is the very last line. It says what happened: there is no column `labels`.
+# 2. **Your own lines** stand under a header `Cell In[…]`, the lines of libraries under a header `File …`. An arrow `---->` marks the line that ran. Start with the lowest arrow that is in a cell of yours: here, the line with `to_tf_dataset` in `batch`.
 # 3. Everything else is code of the libraries. You read it only when 1 and 2 were not enough.
 #
 # So `fit()` was never reached. The data were wrong before.
-
-# %% key="explain-1"
-explain_error()
 
 # %% [markdown] key="evidence-1"
 # ### Evidence
@@ -110,14 +110,22 @@ explain_error()
 # %% key="columns"
 tokenized["train"].column_names
 
+# %% [markdown] key="explain-1-tool"
+# ### Explain
+#
+# `explain_error()` reads the last error of this notebook: its stage, your own line, what it means today, and where to look.
+
+# %% key="explain-1"
+explain_error()
+
 # %% [markdown] key="explain-1-text"
-# MNLI calls its column `label`, without an s. (You will also meet scripts that ask for `labels` and work: a padding collator renames the column. This script has no collator.)
+# MNLI calls its column `label`, without an s. (You will also meet scripts that ask for `labels` and work. They have a *collator*: a function that makes one batch out of several rows. `DataCollatorWithPadding` pads the rows to one length, and renames `label` to `labels`. This script has no collator.)
 #
 # In 2021 the script failed later, in `fit()`. Today `to_tf_dataset` stops at a name that it cannot find. That is good: an early error is a cheap error.
 #
 # ### Repair
 #
-# Take the letter s away.
+# Take the letter s away. That removes this error. Whether the labels are now where the loss looks for them, the next run will tell.
 
 # %% key="batch-2"
 def batch(tokenized):
@@ -141,9 +149,9 @@ fit(model, train, validation)
 #
 # This one is long. Read it in the same way.
 #
-# 1. **The last line:** no label column was found in the inputs, and no separate labels were given.
+# 1. **The line that names the error:** no label column was found in the inputs, and no separate labels were given. A batch can have two forms: a dict of inputs, with the labels among them, or a pair (x, y), inputs and labels. Here it is a dict, and the loss does not find them in it.
 # 2. **Your own lines:** only `fit(model, train, validation)` and the `model.fit(…)` inside it. They tell you *when* it happened, not *why*.
-# 3. **"in user code"** sounds as if the code were yours. It is not: TensorFlow calls everything that it turns into a graph "user code", the functions of Keras and Transformers too.
+# 3. **"in user code"** sounds as if the code were yours. It is not: TensorFlow turns the training step into a *graph*, a form that runs faster than Python. All code that it turns into a graph it calls "user code", the functions of Keras and Transformers too.
 #
 # `explain_error()` picks out the same things.
 
@@ -164,7 +172,7 @@ assert 1 <= len(_own) <= 3, _own
 # %% [markdown] key="eagerly"
 # ### Run it eagerly
 #
-# `fit()` first turns the training step into a graph. That is fast later, and hard to read when it fails. With `run_eagerly=True` Keras runs the step as plain Python: no "in user code", the frames are in order, and `print` and a debugger work in it.
+# A graph is hard to read when it fails. With `run_eagerly=True` Keras runs the training step as plain Python: no "in user code", the calls stand in their order, and `print` and a debugger work in it. (Metrics and validation data play no part here, so the cell leaves them out.)
 #
 # **Predict.** Will the error be the same one?
 
@@ -176,12 +184,14 @@ model.fit(train)
 explain_error()
 
 # %% key="no-user-code-now" tags=["hidden-assertion"]
-assert "in user code" not in str(sys.last_value) and "same shape" in str(sys.last_value)
+_lines = str(sys.last_value).strip().splitlines()
+assert "in user code" not in str(sys.last_value) and "user-defined function" in str(sys.last_value)
+assert "node" in _lines[-1] and "same shape" in [line for line in _lines if line.startswith("ValueError:")][-1]
 
 # %% [markdown] key="eagerly-explained"
 # It is another error! The rows of a batch differ in length.
 #
-# (The traceback is still long. `run_eagerly` changes the training step only; the data set is still a graph.)
+# (The traceback is still long. `run_eagerly` changes the training step only; the data set is still a graph. So the last line names a node of that graph, and "user-defined function" is again not yours. Go up to the last line that begins with `ValueError:`.)
 #
 # Both faults are in the script, and each error is real. The graph is built *before* the first batch is read, so `fit()` met the missing labels first. When it runs eagerly, `fit()` reads a batch first. So it met the rows of different length.
 #
@@ -190,7 +200,7 @@ assert "in user code" not in str(sys.last_value) and "same shape" in str(sys.las
 # %% [markdown] key="walk-text"
 # ## Walk through a pipeline that works
 #
-# To see what is wrong, you must know what right looks like. Here is a healthy pipeline for the same task. We walk through it by hand.
+# To see what is wrong, you must know what right looks like. Here is a healthy pipeline for the same task. It differs from the broken script in more than the labels and the padding; the next lessons come to the rest. We walk through it by hand.
 
 # %% key="healthy"
 healthy = helpers.pipeline_from_script(helpers.healthy_script(), "healthy script")
@@ -225,7 +235,7 @@ one_batch = next(iter(validation))
 look_at_batch(one_batch)
 
 # %% [markdown] key="stage-forward"
-# **The forward pass.** One row of logits for each sentence pair, one column for each of the three labels.
+# **The forward pass.** It gives *logits*: raw scores, not yet probabilities. There is one row for each sentence pair, and one column for each of the three labels.
 
 # %% key="forward"
 model = healthy.build_model()
@@ -234,7 +244,7 @@ output = model(one_batch)
 output.logits.shape
 
 # %% [markdown] key="stage-loss"
-# **The loss.** This model computes it itself, because the batch has `labels`. Nothing is trained yet, so the model guesses among three classes. A guess costs ln 3 ≈ 1.10.
+# **The loss.** This model computes it itself, because the batch has `labels`. Nothing is trained yet, so the model guesses among three classes. The loss is the negative logarithm of the probability of the right class. With one third for each class, it is −ln(1/3) = ln 3 ≈ 1.10. A fresh head does not guess quite evenly, so the loss is only near it.
 
 # %% key="loss" tags=["band"]
 print(f"loss of one batch before training: {float(tf.reduce_mean(output.loss)):.2f}")
@@ -284,7 +294,16 @@ assert abs(scores["loss"] - math.log(3)) < 0.15 and 0.2 < scores["accuracy"] < 0
 # %% [markdown] key="walk-tool"
 # ## The same walk, in one call
 #
-# `walk()` does what you just did: it runs the stages of a pipeline, with one batch of training, and shows what came out of each. `ok` means that the stage ran, `FAILS` that it raised an error, and `-` that the walk knows nothing about it. Here it is for our broken script.
+# `walk()` does what you just did: it runs the stages of a pipeline, with one batch of training, and shows what came out of each. Most stages are the functions of the script. `fit` is shown as four: forward, loss, gradients, update.
+#
+# | mark | meaning |
+# | --- | --- |
+# | `ok` | the stage ran |
+# | `FAILS` | the error belongs to this stage; the line under it says what it means |
+# | `-` below `FAILS` | the walk did not get there |
+# | `-` above `FAILS` | the error came before this stage could be looked at alone |
+#
+# Here it is for our broken script.
 #
 # **Predict.** At which stage will it stop?
 
@@ -293,7 +312,7 @@ broken = Pipeline(load, tokenize, batch, build_model, compile_model, fit, evalua
 walk(broken)
 
 # %% [markdown] key="walk-explained"
-# The walk goes in the order of the data, so it meets the rows of different length first. `fit()` built its graph first and told us about the labels. Both must be repaired. Lesson 02 does that.
+# The walk goes in the order of the data, so it meets the rows of different length first. `fit()` built its graph first and told us about the labels. Both must be repaired, and they are not the last faults of this script. Lesson 02 goes on there.
 
 # %% key="walk-claims" tags=["hidden-assertion"]
 _seen = walk(broken)
@@ -304,7 +323,7 @@ assert _seen.failing_stage == "batch" and "same shape" in _seen.message
 #
 # In 2021 this script failed with one sentence: *No gradients provided for any variable*. The labels never reached the loss, so there was nothing to differentiate. Today the libraries find the same mistakes earlier, and say it in other words.
 #
-# Here are three errors of today that come from the same mistake, and one script that still raises the sentence of 2021. Each is raised live in `fit()`. Before each error you see the change that would heal it: `-` is the broken line, `+` the healthy one.
+# Here are three errors of today that come from the same mistake, and one script that still raises the sentence of 2021. Each is raised in `fit()` while its cell runs. Before each error you see the change that repairs it: `-` is the broken line, `+` the repaired one. In `your line`, a name such as `<no_labels 4>` stands for the script of that fault.
 
 
 # %% key="raise-in-fit"
@@ -319,7 +338,7 @@ def error_in_fit(pipeline):
 
 
 # %% [markdown] key="relative-1"
-# **The labels lie under a wrong key, and `compile()` names a Keras loss.**
+# **The labels lie under a wrong key, and `compile()` names a Keras loss:** `loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)`.
 
 # %% key="relative-1-diff"
 fault("wrong_key_keras_loss").diff
@@ -327,7 +346,7 @@ fault("wrong_key_keras_loss").diff
 error_in_fit(fault("wrong_key_keras_loss").pipeline())
 
 # %% [markdown] key="relative-2"
-# **The labels lie under a wrong key, and the model has to compute its own loss.**
+# **The labels lie under a wrong key, and the model has to compute its own loss:** `compile()` has no `loss=`.
 
 # %% key="relative-2-diff"
 fault("wrong_key_own_loss").diff
@@ -359,6 +378,9 @@ fault("no_gradient").diff
 # %% key="relative-4-run"
 error_in_fit(fault("no_gradient").pipeline())
 
+# %% [markdown] key="relative-4-why"
+# `argmax` gives a whole number. When a weight changes a little, that number stays the same. So it tells no weight which way to go: it has no gradient.
+
 # %% [markdown] key="debrief"
 # ## Debrief
 #
@@ -372,7 +394,7 @@ show_diff(script_after(0), script_after(1))
 # %% [markdown] key="summary"
 # What to take with you:
 #
-# * Read a traceback from its end: the last line, then your own lines.
+# * Read a traceback from its end: the last line that begins with the name of an error, then your own lines.
 # * An error names the first fault that is met, not the only one, and not always the earliest in the data.
 # * Walk through the pipeline: raw row, tokenized row, batch, forward pass, loss, gradients, update, metric.
 # * Evaluate before you train.

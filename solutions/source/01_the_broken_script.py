@@ -27,7 +27,7 @@ tf.keras.utils.set_random_seed(1)  # the same batches and the same fresh head ea
 #
 # | probe | call | fields |
 # | --- | --- | --- |
-# | `"walk"` | `walk(unseen_pipeline("a"))` | `message`, `error_class`, `failing_stage` |
+# | `"walk"` | `walk(unseen_pipeline("a"))` | `message`: the line after `FAILS`. The line under it is a comment of the course, not evidence |
 # | `"look_at_batch"` | `look_at_batch(unseen_pipeline("a"))` | `container`, `keys`, `shapes`, `dtypes`, `labels_at`, `labels`, `rows`, `padded` |
 
 # %% key="walk-a"
@@ -92,7 +92,7 @@ check_diagnosis("c", stage_c, evidence_c)
 # %% [markdown] key="task-2"
 # ## Task 2: repair the script, with the model's own loss
 #
-# The script below pads its rows in the tokenizer. It still fails in `fit()`. Repair it so that **the model computes its own loss**. Change as little as you can, and keep all rows. The check takes about ten seconds.
+# The script below pads its rows in the tokenizer. It still fails in `fit()`. Repair it so that **the model computes its own loss**. Change as little as you can, and keep all rows. The check takes 10 to 20 seconds.
 #
 # Need help? `hint("01/own_loss")`.
 
@@ -168,7 +168,7 @@ check_repair("01/own_loss", pipeline)
 # %% [markdown] key="task-3"
 # ## Task 3: repair it again, with a Keras loss
 #
-# Now start again from the broken script, and repair it so that **a Keras loss** computes the loss. A change in one of these three functions is enough.
+# Now start again from the broken script, and repair it so that **a Keras loss** computes the loss. `load`, `build_model`, `fit` and `evaluate` stay as they are above. A change in one of these three functions is enough.
 #
 # Need help? `hint("01/keras_loss")`.
 
@@ -204,7 +204,7 @@ check_repair("01/keras_loss", pipeline)
 # %% [markdown] key="done"
 # ## Does it train?
 #
-# The check trains five steps. That cannot tell you how a whole training goes. Take the `#` away from the lines below and train your repaired script for one epoch. It takes about 40 seconds on two cores. `without_autotune` gives the same batches: it switches off a tuning of TensorFlow that can hold `fit()` back for 20 seconds after its last step. The accuracy on the validation rows should be above 0.9; a guess gives one third.
+# The check trains five steps. That cannot tell you how a whole training goes. Take the `#` away from the lines below and train your repaired script for one epoch. It takes about 40 seconds on two cores. `val_accuracy`, the accuracy on the validation rows, should be above 0.9; a guess gives one third. `without_autotune` gives the same batches: without it, `fit()` can take 20 seconds more to end.
 
 # %% key="train" tags=["solution-only", "band"]
 train, validation = map(without_autotune, batch(tokenize(load())))
@@ -220,7 +220,7 @@ assert accuracy > 0.9
 # train, validation = map(without_autotune, batch(tokenize(load())))
 # model = build_model()
 # compile_model(model)
-# fit(model, train, validation)
+# history = fit(model, train, validation)
 
 # %% [markdown] key="next"
 # **Next:** compare your work with the [worked copy](../solutions/01_the_broken_script.ipynb).
