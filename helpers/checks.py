@@ -20,6 +20,7 @@ FIELDS = {  # that can be named as evidence
     "walk": ("message", "error_class", "failing_stage"),
     "look_at_batch": ("container", "keys", "shapes", "dtypes", "labels_at", "labels", "rows", "padded"),
 }
+LEAST_OF_A_MESSAGE = 20  # characters: fewer could stand in many messages
 CHANGES_EACH_TIME = ("shapes", "padded", "labels")  # the batch is drawn anew
 
 
@@ -125,8 +126,8 @@ def same_value(found, value, error_class: str | None = None) -> bool:
     """Whether ``value`` says what the probe found: a part of a message will do, names may stand in any order, None may be "nowhere"."""
     if isinstance(found, str) and isinstance(value, str):
         whole, part = (" ".join(text.split()).lower().rstrip(" .") for text in (found, value))
-        part = part.removeprefix(f"{error_class}:".lower()).strip()
-        return value == found or (len(part) >= 12 and part in whole)
+        part = part.strip("'\"… ").removeprefix(f"{error_class}:".lower()).strip()
+        return value == found or (len(part) >= LEAST_OF_A_MESSAGE and part in whole)
     if (
         isinstance(found, (list, tuple))
         and isinstance(value, (list, tuple, set, frozenset, KeysView))
@@ -134,7 +135,7 @@ def same_value(found, value, error_class: str | None = None) -> bool:
     ):
         return sorted(found) == sorted(map(str, value))
     if found is None:
-        return value is None or (isinstance(value, str) and value in ("nowhere", "None"))
+        return value is None or (isinstance(value, str) and value.lower() in ("nowhere", "none"))
     return type(found) is type(value) and bool(found == value)
 
 

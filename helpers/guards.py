@@ -46,7 +46,7 @@ def never_raises(probe):
             except CannotExamine as stop:
                 release(stop)
                 return stop.answer
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # a stage that calls exit() must not end the kernel
                 release(error)
                 return NotExamined(
                     _("{probe}() could not work with this: {kind}: {error}").format(
@@ -80,6 +80,11 @@ def first_line(error: BaseException) -> str:
     except Exception:
         lines = []
     return lines[0][:200] if lines else ""
+
+
+def shorten(text: str, most: int = 300) -> str:
+    """``text``, cut where it is longer than a reader will read."""
+    return text if len(text) <= most else text[:most] + " …"
 
 
 def is_dataset(thing) -> bool:

@@ -65,7 +65,11 @@ def without_autotune(dataset):
     import tensorflow as tf
 
     if not isinstance(dataset, tf.data.Dataset):
-        raise TypeError(_("without_autotune() got {kind}, and needs a tf.data.Dataset, for example train.").format(kind=describe(dataset)))
+        raise TypeError(
+            _("without_autotune() got {kind}, and needs one tf.data.Dataset. For two: map(without_autotune, (train, validation)).").format(
+                kind=describe(dataset)
+            )
+        )
     options = tf.data.Options()
     options.autotune.enabled = False
     return dataset.with_options(options)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.guards import CannotExamine, first_batches, first_line, release
+from helpers.guards import CannotExamine, first_batches, first_line, is_dataset, release, shorten
 from helpers.messages import _
 from helpers.pipeline import describe, without_autotune
 from helpers.probes.explain_error import explain_error
@@ -24,6 +24,7 @@ from helpers.verdict import Points, Verdict
 ROWS = {"train": 2400, "validation_matched": 750}  # of the healthy script; a test compares them
 SHORTEST = 48  # tokens: a script may cut its rows here, as the exercise's own does, but not shorter
 STEPS = 5  # on one batch; Adam at the lowest rate below lowers its loss by 0.03
+ACCURACIES = ("accuracy", "acc", "categorical_accuracy", "sparse_categorical_accuracy", "binary_accuracy")  # names of one thing
 RATES = (5e-6, 3e-4)  # of the learning rate at its highest: fine-tuning with Adam. 5e-5 is the script's, 1e-3 ruins the encoder
 SECONDS_FOR_ALL_BATCHES = 60
 
@@ -42,7 +43,7 @@ def check_pipeline(pipeline, owner: str | None, ill, diff: str | None = None, ea
 
     ``eagerly``: the steps of training without a graph, which is faster, and blind for what fails only in a graph.
     """
-    points = Points(total=11)
+    points = Points(total=12)
     for point in points_of(pipeline, owner, eagerly):
         if not points.hold(*point):
             break
@@ -73,6 +74,7 @@ def points_of(pipeline, owner: str | None, eagerly: bool):
     yield fit_point(fit)
     yield training_point(fit, model)
     yield loss
+    yield metric_point(made)
 
 
 def runs_through(seen) -> Point:
@@ -277,10 +279,11 @@ class Enough(BaseException):
 
 @dataclass
 class FitSteps:
-    """What fit() did with one batch, given as often as the training data have batches, until STEPS of them were trained.
+    """What fit() did with one batch, given as often as the training data have batches, until STEPS of them were trained; and evaluate().
 
     trained: batches · steps, batches: of an epoch, as fit() counts them and as they were given, None where not known ·
-    others: "train" or "validation" where fit() takes other data than it is given · uneven: rows do not count the same ·
+    others: "train", "validation" or "evaluate" where other data are taken than were given · uneven: rows do not count the same ·
+    part: ("fit" or "evaluate", batches of validation that it takes, batches of validation) where these are fewer ·
     error: what it raised, explained · before, after: the loss of the batch · moved: weight tensors.
     """
 
@@ -288,6 +291,7 @@ class FitSteps:
     steps: int | None = None
     batches: int | None = None
     others: str | None = None
+    part: tuple[str, int, int] | None = None
     uneven: bool = False
     error: object = None
     before: float = 0.0
@@ -303,11 +307,11 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
 
     batch, seen = made["batch"], FitSteps()
     train, seen.batches = one_batch_like(made["train"], batch)
-    validation, _count = one_batch_like(made["validation"], made["validation_batch"])
+    validation, batches_of_validation = one_batch_like(made["validation"], made["validation_batch"])
     pipeline.compile_model(model)
     model.jit_compile = False  # XLA takes most of a minute to compile the step, and changes none of what is looked at
     model.run_eagerly = model.run_eagerly or eagerly
-    model_fit = model.fit
+    model_fit, model_evaluate = model.fit, model.evaluate
     options = tf.config.optimizer.get_experimental_options()
 
     class Watch(tf_keras.callbacks.Callback):
@@ -331,6 +335,7 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
         seen.others = "train" if not starts_with(given["x"], batch) else None
         if given["validation_data"] is not None and not starts_with(given["validation_data"], made["validation_batch"]):
             seen.others = seen.others or "validation"
+        seen.part = part_of("fit", given["validation_data"], given["validation_steps"], batches_of_validation)
         callbacks = given["callbacks"] or []
         given["callbacks"] = [*(callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]), Watch()]
         given["verbose"] = 0
@@ -340,6 +345,14 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
                 model.optimizer.build(model.trainable_variables)
                 model.test_step(batch)
         return model_fit(*call.args, **call.kwargs)
+
+    def watched_evaluate(*args, **kwargs):  # the walk has run it; here only what it is given is looked at
+        call = inspect.signature(model_evaluate).bind(*args, **kwargs)
+        call.apply_defaults()
+        given = call.arguments
+        seen.others = seen.others or (None if starts_with(given["x"], made["validation_batch"]) else "evaluate")
+        seen.part = seen.part or part_of("evaluate", given["x"], given["steps"], batches_of_validation)
+        raise Enough
 
     weights, seen.before = [weight.numpy() for weight in model.weights], cross_entropy_of(model, batch)
     model.fit = watched_fit
@@ -354,9 +367,25 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
     finally:
         del model.fit
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": options.get("disable_meta_optimizer", False)})
+    if not seen.error:
+        model.evaluate = watched_evaluate
+        try:
+            pipeline.evaluate(model, validation)
+        except Enough as enough:
+            release(enough)
+        finally:
+            del model.evaluate
     seen.after, seen.weights = cross_entropy_of(model, batch), len(weights)
     seen.moved = sum(not np.array_equal(old, new.numpy()) for old, new in zip(weights, model.weights, strict=True))
     return seen
+
+
+def part_of(stage: str, dataset, steps: int | None, batches: int | None) -> tuple[str, int, int] | None:
+    """(stage, batches that are taken, batches) where ``steps`` or the length of ``dataset`` make them fewer; else None."""
+    lengths = [steps] if steps else []
+    if is_dataset(dataset) and int(dataset.cardinality()) >= 0:
+        lengths.append(int(dataset.cardinality()))
+    return (stage, min(lengths), batches) if lengths and batches and min(lengths) < batches else None
 
 
 def one_batch_like(dataset, batch):
@@ -389,16 +418,26 @@ def starts_with(dataset, batch) -> bool:
 
 
 def fit_point(fit: FitSteps) -> Point:
-    text = _("fit() trains on all batches that it is given, and each row counts the same")
+    text = _("fit() and evaluate() take all batches that they are given, and each row counts the same")
     step = _("Write: return model.fit(train, validation_data=validation, epochs=1).")
     if fit.error:
         return Point(
-            text, False, _("fit() raised {kind}: {error}").format(kind=fit.error.error_class, error=fit.error.message), fit.error.look
+            text,
+            False,
+            _("fit() raised {kind}: {error}").format(kind=fit.error.error_class, error=shorten(fit.error.message)),
+            fit.error.look,
         )
     if fit.others == "train":
         return Point(text, False, _("fit() trains on other batches than those that it is given."), step)
     if fit.others == "validation":
         return Point(text, False, _("fit() validates on other batches than those that it is given."), step)
+    if fit.others == "evaluate":
+        whole = _("Write: return model.evaluate(validation, return_dict=True).")
+        return Point(text, False, _("evaluate() looks at other batches than those that it is given."), whole)
+    if fit.part:
+        stage, taken, batches = fit.part
+        said = _("{stage}() takes {taken} of {batches} batches of the validation data.")
+        return Point(text, False, said.format(stage=stage, taken=taken, batches=batches), _("Evaluate on all of them."))
     if fit.steps and fit.batches and fit.steps < fit.batches:
         said = _("fit() takes {steps} of {batches} batches in an epoch.").format(steps=fit.steps, batches=fit.batches)
         return Point(text, False, said, step)
@@ -417,7 +456,7 @@ def training_point(fit: FitSteps, model) -> Point:
     text = _("training moves the weights, and the loss falls")
     if fit.moved < fit.weights:
         said = _(
-            "{moved} of {count} weight tensors moved in {steps} steps. The others get no direction from the loss, are frozen, or the rate is 0."
+            "{moved} of {count} weight tensors moved in {steps} steps. The others get no direction from the loss, are frozen, or move too little to be seen."
         )
         step = _("Use a loss that can be differentiated, a learning rate above 0, and a model that is not frozen.")
         return Point(text, False, said.format(moved=fit.moved, count=fit.weights, steps=fit.trained), step)
@@ -429,10 +468,10 @@ def training_point(fit: FitSteps, model) -> Point:
     if middle < 0.02 * highest:
         said = _("The schedule lets the learning rate fall to {middle:g} before half of the epoch is over.")
         return Point(text, False, said.format(middle=middle), _("Count the steps of the schedule in batches: len(train)."))
-    said = _("After {steps} steps on one batch its loss went from {before:.3f} to {after:.3f}.")
+    said = _("After {steps} steps on one batch its loss went from {before:.4f} to {after:.4f}.")
     return Point(
         text,
-        fit.after < fit.before - 0.01,
+        fit.after < fit.before,
         said.format(steps=fit.trained, before=fit.before, after=fit.after),
         _("Look at the sign of the loss and of the learning rate."),
     )
@@ -469,7 +508,41 @@ def loss_point(made: dict, owner: str | None) -> Point:
     if takes_probabilities(made):
         said += " " + _("Nothing raises, and the training goes wrong: the loss takes logits for probabilities.")
         return Point(text, False, said, _("Give the loss from_logits=True."))
+    rows = look_at_batch(batch).rows
+    if abs(got - expected) >= 1e-2 and abs(got - rows * expected) < 1e-2 * got:
+        return Point(text, False, said, _("That is the sum over the rows of the batch. Take their mean: leave reduction= out."))
     return Point(text, abs(got - expected) < 1e-2, said, _("Use the sparse categorical cross-entropy, from logits."))
+
+
+def metric_point(made: dict) -> Point:
+    """Each metric that is called an accuracy is one: asked about made-up logits and labels, in the form that the batches have."""
+    import tensorflow as tf
+
+    text = _("the accuracy is the share of right answers")
+    model, labels = made["model"], np.asarray(look_at_batch(made["validation_batch"]).labels)
+    random = np.random.default_rng(0)
+    ids, logits = random.integers(len(LABELS), size=300), random.normal(size=(300, len(LABELS))).astype(np.float32)
+    wanted = float((logits.argmax(1) == ids).mean())
+    form = np.eye(len(LABELS), dtype=np.float32)[ids] if labels.ndim == 2 and labels.shape[1] > 1 else ids.reshape(-1, *labels.shape[1:])
+    with quiet():
+        try:
+            model.reset_metrics()
+            model.compiled_metrics.update_state(tf.constant(form), tf.constant(logits))
+            got = {metric.name: float(metric.result()) for metric in model.compiled_metrics.metrics}
+        except Exception as error:  # a metric that wants more than labels and logits ran in fit(); what it counts is its own affair
+            release(error)
+            got = {}
+        model.reset_metrics()
+    for name, value in got.items():
+        if name.lower() in ACCURACIES and abs(value - wanted) > 1e-3:
+            said = _("Of {count} made-up answers {wanted:.2f} are right, and the metric {name} says {value:.2f}.")
+            return Point(
+                text,
+                False,
+                said.format(count=len(ids), wanted=wanted, name=name, value=value),
+                _('Write metrics=["accuracy"], and logits in place of probabilities.'),
+            )
+    return Point(text, True)
 
 
 def inputs_of(batch) -> dict:

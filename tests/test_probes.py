@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers import explain_error, fault, hint, look_at_batch, unseen_pipeline, walk
+from helpers.faults import KERAS_LOSS, base_script
 from helpers.guards import NotExamined, first_batch
 from helpers.pipeline import STAGES, Pipeline, healthy_script, pipeline_from_script, without_autotune
 from helpers.probes.frames import core_message, own_frame
@@ -153,6 +154,51 @@ def test_a_loss_that_compile_turned_off_is_called_so_and_the_walk_stops_there():
     assert next(step for step in seen.steps if step.stage == "compile_model").came_out[0].endswith(", no loss")
 
 
+@pytest.mark.parametrize(
+    "loss", ["tf.keras.losses.CategoricalCrossentropy(from_logits=True)", '"sparse_crossentropy"', "lambda y, p: p.logits"]
+)
+def test_a_loss_that_raises_is_the_stage_loss(loss):
+    seen = walk(pipeline_from_script(change_script(base_script("keras_loss"), [(KERAS_LOSS, f"loss={loss}")])))
+    assert seen.failing_stage == "loss", repr(seen)
+
+
+def test_a_keyword_that_to_tf_dataset_does_not_have_is_not_told_as_one_of_the_model():
+    script = change_script(base_script("padded_own_loss"), [("batch_size=8", 'batch_size=8, label="label"')])
+    seen = walk(pipeline_from_script(script))
+    assert seen.failing_stage == "batch" and not seen.explanation.known
+
+
+def test_exit_in_a_stage_does_not_end_the_kernel():
+    def load(healthy):
+        def load():
+            raise SystemExit("bye")
+
+        return load
+
+    answer = look_at_batch(altered(load=load))
+    assert isinstance(answer, NotExamined) and "SystemExit: bye" in answer.why
+
+
+def test_a_long_message_is_shown_cut_and_kept_whole():
+    def load(healthy):
+        def load():
+            raise ValueError("x" * 5000)
+
+        return load
+
+    seen = walk(altered(load=load))
+    assert len(repr(seen)) < 2000 and len(seen.message) == 5000
+
+
+def test_a_model_made_before_the_walk_is_given_back_as_it_was_compiled():
+    healthy = pipeline_from_script(healthy_script())
+    model = healthy.build_model()
+    healthy.compile_model(model)
+    for fit in (lambda healthy: healthy.fit, lambda healthy: None):  # a walk to the end, and one that fails
+        walk(altered(build_model=lambda healthy: lambda: model, compile_model=lambda healthy: lambda model: None, fit=fit))
+        assert not model.run_eagerly
+
+
 def test_walk_is_silent(capfd, caplog):
     import tensorflow as tf
 
@@ -215,7 +261,7 @@ def test_without_autotune_gives_the_same_batches_and_names_what_is_no_dataset():
     assert calm.options().autotune.enabled is False
     assert calm.element_spec == dataset.element_spec and int(calm.cardinality()) == 2
     assert [part["labels"].numpy().tolist() for part in calm] == [[0, 1], [2]]
-    with pytest.raises(TypeError, match="got a list of 1, and needs a tf.data.Dataset"):
+    with pytest.raises(TypeError, match="got a list of 1, and needs one tf.data.Dataset"):
         without_autotune([dataset])
 
 
@@ -283,6 +329,10 @@ def test_an_error_whose_text_cannot_be_read_is_still_explained():
         (
             "Graph execution error:\n\nDetected at node EagerPyFunc\nValueError: all wet\n\n\t [[{{node EagerPyFunc}}]] [Op:__inference_1]",
             ("ValueError", "all wet"),
+        ),
+        (
+            "in user code:\n\n    ValueError: Exception encountered when calling layer 'norm' (type LayerNormalization).\n    \n    rank 4, not 3\n    \n    Call arguments received by layer 'norm':\n      • inputs=x",
+            ("ValueError", "rank 4, not 3"),
         ),
         ("{{function_node __wrapped__X}} Received a label value of 2 [Op:X]", ("InvalidArgumentError", "Received a label value of 2")),
     ],

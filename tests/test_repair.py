@@ -71,6 +71,13 @@ REFUSED = {
     "training and validation mixed": ("own_loss", "texts are not those of the data", (RETURN, "    return train.concatenate(validation), validation\n")),
     "training and validation exchanged": ("own_loss", "or not of train. Expected are its first 2400 rows", (RETURN, "    return validation, train\n")),
     "a schedule that ends too soon": ("own_loss", "before half of the epoch is over", (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 37, 0.0))")),
+    "evaluate() on a part": ("own_loss", "evaluate() takes 10 of 94 batches", (EVALUATE, EVALUATE.replace("validation,", "validation.take(10),"))),
+    "evaluate() on five steps": ("keras_loss", "evaluate() takes 5 of 94 batches", (EVALUATE, EVALUATE.replace("validation,", "validation, steps=5,"))),
+    "evaluate() on made-up labels": ("keras_loss", "evaluate() looks at other batches", (EVALUATE, EVALUATE.replace("validation,", "validation.map(lambda x, y: (x, 0 * y)),"))),
+    "fit() validates on five steps": ("own_loss", "fit() takes 5 of 94 batches of the validation", (FIT, FIT.replace("epochs=1", "validation_steps=5, epochs=1"))),
+    "fit() validates on a part": ("own_loss", "fit() takes 5 of 94 batches of the validation", (FIT, FIT.replace("=validation", "=validation.take(5)"))),
+    "a metric for one-hot labels": ("keras_loss", "the metric categorical_accuracy says", ('metrics=["accuracy"]', 'metrics=["categorical_accuracy"]')),
+    "the sum of the losses": ("keras_loss", "Take their mean", ("from_logits=True)", 'from_logits=True, reduction="sum")')),
     "a frozen head": ("own_loss", "of 72 weight tensors moved", ("    model.compile(", "    model.classifier.trainable = False\n    model.compile(")),
     "one model for all": ("own_loss", "the same model twice", (BUILD, "return the_model"), ("def build_model", "the_model = " + BUILD.removeprefix("return ") + "\n\n\ndef build_model")),
     "fewer batches than steps": ("own_loss", "fit() takes 2 of 20 batches", ("batch_size=8", "batch_size=120"), (FIT, FIT.replace("train,", "train.take(2),"))),
@@ -126,6 +133,12 @@ ACCEPTED = {
         (RETURN, "    return train.repeat(), validation\n"),
         (FIT, FIT.replace("epochs=1", "epochs=1, steps_per_epoch=300")),
     ),
+    "a long warm-up": (
+        "keras_loss",
+        ("optimizer=tf.keras.optimizers.Adam(5e-5)", "optimizer=create_optimizer(5e-5, num_train_steps=900, num_warmup_steps=90)[0]"),
+        ("import AutoTokenizer", "import AutoTokenizer, create_optimizer"),
+    ),
+    "a metric object": ("own_loss", ('metrics=["accuracy"]', 'metrics=[tf.keras.metrics.SparseCategoricalAccuracy("acc")]')),
     "a schedule": ("own_loss", (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 300, 0.0))")),
     "weights of one": ("keras_loss", (RETURN, "    return train.map(lambda x, y: (x, y, tf.ones_like(y))), validation\n")),
     "one-hot labels": (
@@ -155,7 +168,7 @@ def test_what_only_looks_repaired_is_refused_with_its_reason(name):
     base, says, *changes = REFUSED[name]
     verdict = verdict_of(base, *changes, eagerly=name not in WITH_A_GRAPH)
     assert not verdict.passed
-    assert says in verdict.message, repr(verdict)
+    assert says in f"{verdict.message} {verdict.next_step}", repr(verdict)
     assert verdict.next_step
 
 
@@ -193,4 +206,4 @@ def test_class_ids_of_all_shapes_of_labels():
 def test_the_check_stops_at_the_first_point_that_does_not_hold_and_counts_all():
     verdict = verdict_of("own_loss", ("train_rows=2400", "train_rows=100"))
     assert [holds for _text, holds in verdict.points] == [True] * 5 + [False]
-    assert verdict.total == 11
+    assert verdict.total == 12

@@ -43,7 +43,12 @@ def core_message(error: BaseException) -> tuple[str, str]:
     text = re.sub(r"(for any variable): \(\[.*", r"\1.", text, flags=re.DOTALL)  # the names of all weights follow
     inner = re.findall(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception|Interrupt|Iteration)): (.+)$", text, re.MULTILINE)
     if inner and any(sign in text for sign in WRAPPED):
-        return inner[-1][0], inner[-1][1].strip()
+        name, message = inner[-1][0], inner[-1][1].strip()
+        if not message.startswith("Exception encountered when calling"):
+            return name, message
+        text = text[text.rindex(message) + len(message) :]  # Keras' line names the layer; what happened stands below it
+    else:
+        name = type(error).__name__
     noise = (
         "Graph execution error",
         "Detected at node",
@@ -60,7 +65,7 @@ def core_message(error: BaseException) -> tuple[str, str]:
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith(noise)]
     message = lines[0] if lines else ""
     message = re.sub(r"^\{\{function_node .*?\}\} ?", "", re.sub(r"^\{\{.*?\}\} ?", "", message))
-    return type(error).__name__, re.sub(r" \[Op:.*?\].*$", "", message)
+    return name, re.sub(r" \[Op:.*?\].*$", "", message)
 
 
 def frames_of(error: BaseException) -> list[traceback.FrameSummary]:

@@ -33,7 +33,7 @@ def known_errors() -> list[KnownError]:
             _("Look at one batch: is it a dict or (x, y), and what are its keys?"),
         ),
         KnownError(
-            "got an unexpected keyword argument 'label'",
+            "call() got an unexpected keyword argument 'label'",
             "forward",
             _("The batch has a key `label`. The model takes `labels`, so it refuses the batch."),
             _("Compare the batch's keys with the model's signature."),
@@ -61,8 +61,10 @@ def known_errors() -> list[KnownError]:
         KnownError(
             "which is outside the valid range of",
             "loss",
-            _("A label has no output of its own: the head has fewer outputs than there are labels."),
-            _("Compare model.config.num_labels with the labels of the data."),
+            _(
+                "A label has no output of its own. Either the head has fewer outputs than there are labels, or a label is below 0: -1 marks a row without a label."
+            ),
+            _("Compare model.config.num_labels with the labels of the data, and look for -1 among them."),
         ),
         KnownError(
             "Target data is missing",
@@ -79,13 +81,17 @@ def known_errors() -> list[KnownError]:
         KnownError(
             "logits and labels must have the same first dimension",
             "loss",
-            _("The labels do not have one number per row: one-hot labels met a sparse loss, or a batch axis is missing."),
-            _("Compare the shapes of the labels and of the logits."),
+            _(
+                "There is not one label for each row of logits: one-hot labels met a sparse loss, a batch axis is missing, or the model has no head for classes."
+            ),
+            _("Compare the shapes of the labels and of the logits, and the class of the model."),
         ),
         KnownError(
             "`labels.shape` must equal `logits.shape` except for the last dimension",
             "loss",
-            _("The labels do not have one number per row: one-hot labels met a sparse loss, or a batch axis is missing."),
-            _("Compare the shapes of the labels and of the logits."),
+            _(
+                "There is not one label for each row of logits: one-hot labels met a sparse loss, a batch axis is missing, or the model has no head for classes."
+            ),
+            _("Compare the shapes of the labels and of the logits, and the class of the model."),
         ),
     ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from helpers.guards import CannotExamine, first_batch, is_dataset, need_model, never_raises
+from helpers.guards import CannotExamine, first_batch, is_dataset, need_model, never_raises, shorten
 from helpers.messages import _
 from helpers.pipeline import Pipeline, describe
 
@@ -39,7 +39,7 @@ class BatchView:
         lines += [f"  {name:<{width}}  {str(self.shapes[name]):<12} {self.dtypes[name]}" for name in self.shapes]
         lines.append(_("labels_at:   {place}").format(place=self.labels_at or _("nowhere")))
         if self.labels is not None:
-            shown = str(self.labels) if len(str(self.labels)) <= 200 else f"{str(self.labels[:32])[:-1]}, …]"
+            shown = str(self.labels) if len(str(self.labels)) <= 200 else f"{shorten(str(self.labels[:32])[:-1], 200)}, …]"
             lines.append(_("labels:      {labels}").format(labels=shown))
         if self.padded is not None:
             lines.append(_("padded:      {share:.0%} of the positions").format(share=self.padded))

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from helpers.guards import CannotExamine, NotExamined, first_batch, is_dataset, is_tf_model, never_raises, release
+from helpers.guards import CannotExamine, NotExamined, first_batch, is_dataset, is_tf_model, never_raises, release, shorten
 from helpers.messages import _
 from helpers.pipeline import Pipeline, describe, problem_with, without_autotune
 from helpers.probes.explain_error import Explanation, explain_error
 from helpers.probes.look_at_batch import look_at_batch
 
 STAGES = ("load", "tokenize", "batch", "build_model", "compile_model", "forward", "loss", "gradients", "update", "evaluate")
-MOST_ROWS = 256  # of a batch that is walked with
+MOST_ROWS = 128  # of a batch that is walked with
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,15 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
 
     The stages: load, tokenize, batch, build_model, compile_model are called as they are. Then the first batch goes through
     the model (forward), and fit() and evaluate() run on that one batch, without a graph (run_eagerly). Where fit() fails,
-    the stack tells whether it was in the forward pass, the loss, the gradients or the update. It trains nothing else: the
-    model is one that the pipeline builds for the walk. Never raises.
+    the stack tells whether it was in the forward pass, the loss, the gradients or the update. It trains nothing else. The
+    model is the one that build_model() returns: where that is a model of yours, it is trained by this one step. Never raises.
     """
     problem = problem_with(pipeline)
     if problem:
         return NotExamined(
             problem, _("Define the seven functions, then walk(Pipeline(load, tokenize, batch, build_model, compile_model, fit, evaluate)).")
         )
-    start, done, made = time.perf_counter(), [], {}
+    start, done, made, as_compiled = time.perf_counter(), [], {}, None
 
     def ok(stage, *lines):
         done.append(Step(stage, True, lines))
@@ -106,6 +106,7 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
                     _("compile_model() did not compile the model."), _("Call model.compile(…) on the model that it is given.")
                 )
             ok(stage, compile_line(model))
+            as_compiled = model.run_eagerly, model.jit_compile
             model.run_eagerly, model.jit_compile = True, False
             if not model.built:
                 stage = "forward"
@@ -144,12 +145,17 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
         failing = stage
         if stage == "fit":
             failing = told.stage if told.stage in STAGES else "fit"
-            by_hand, loss_is_none = forward_by_hand(model, one)
+            by_hand, loss = forward_by_hand(model, one)
             done += by_hand
-            if failing == "gradients" and loss_is_none:
-                failing = "loss"  # raised where the gradients are taken, but it went wrong one stage before
-        lines = (f"{told.error_class}: {told.message}", told.means if told.known else told.look)
+            if (failing == "gradients" and loss is None) or (failing == "fit" and loss == "raised"):
+                failing = (
+                    "loss"  # an error where the gradients are taken can come from one stage before; one of the loss can lose its frames
+                )
+        lines = (f"{told.error_class}: {shorten(told.message)}", told.means if told.known else told.look)
         return failed(done, failing, told.error_class, told.message, lines, told, start)
+    finally:
+        if as_compiled:
+            model.run_eagerly, model.jit_compile = as_compiled
     return Walk(tuple(done), seconds=time.perf_counter() - start, made=made)
 
 
@@ -163,21 +169,27 @@ def failed(done, failing, error_class, message, lines, told, start) -> Walk:
     return Walk(tuple(steps), failing, error_class, message, told, time.perf_counter() - start)
 
 
-def forward_by_hand(model, one) -> tuple[list[Step], bool]:
-    """After a fit() that failed: the forward pass alone, and the loss. Also: is the loss None, because no labels came or compile() has none?"""
+def forward_by_hand(model, one) -> tuple[list[Step], object]:
+    """After a fit() that failed: the forward pass alone, and the loss: a number, None where there is none, or "raised", "unknown"."""
     x = one[0] if isinstance(one, tuple) else one
     try:
         output = model(x, training=False)
         steps = [Step("forward", True, (logits_line(np.asarray(getattr(output, "logits", output))),))]
     except Exception:
-        return [], False
+        return [], "unknown"
+    if owner_of_loss(model) == "keras" and not model.loss:
+        return steps, None
     loss = getattr(output, "loss", None)
     if owner_of_loss(model) == "keras":
-        with contextlib.suppress(Exception):  # a Keras loss that cannot be called by hand is no news: fit() has failed already
-            loss = keras_loss(model)(one[1], getattr(output, "logits", output)) if isinstance(one, tuple) else None
-    if loss is not None:
+        try:
+            loss = keras_loss(model)(one[1], getattr(output, "logits", output)) if isinstance(one, tuple) else "unknown"
+        except Exception:
+            return steps, "raised"
+    elif isinstance(one, tuple) and loss is None:
+        loss = "unknown"  # Transformers moves y into the inputs in fit(), not here
+    if loss is not None and not isinstance(loss, str):
         steps.append(Step("loss", True, (f"{float(np.mean(loss)):.3f}",)))
-    return steps, loss is None and (owner_of_loss(model) == "model" or not model.loss)
+    return steps, loss
 
 
 def keras_loss(model):

@@ -27,8 +27,10 @@ tf.keras.utils.set_random_seed(1)  # the same batches and the same fresh head ea
 #
 # | probe | call | fields |
 # | --- | --- | --- |
-# | `"walk"` | `walk(unseen_pipeline("a"))` | `message`: the line after `FAILS`. The line under it is a comment of the course, not evidence |
+# | `"walk"` | `walk(unseen_pipeline("a"))` | `message`, `error_class`, `failing_stage` |
 # | `"look_at_batch"` | `look_at_batch(unseen_pipeline("a"))` | `container`, `keys`, `shapes`, `dtypes`, `labels_at`, `labels`, `rows`, `padded` |
+#
+# `message` is the line after `FAILS`. The line under it is a comment of the course. `failing_stage` is your answer, and `error_class` names no cause: neither is evidence.
 
 # %% key="walk-a"
 seen_a = walk(unseen_pipeline("a"))
