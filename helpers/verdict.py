@@ -37,7 +37,7 @@ class Verdict:
 
 
 class Points:
-    """Collects points one by one. ``hold`` returns False at the first that does not hold, and keeps its message."""
+    """Collects points one by one. ``hold`` returns whether it holds; all messages are kept, and the first next step."""
 
     def __init__(self, total: int):
         self.total, self.points, self.message, self.next_step = total, [], "", ""
@@ -45,7 +45,8 @@ class Points:
     def hold(self, text: str, ok: bool, message: str = "", next_step: str = "") -> bool:
         self.points.append((text, bool(ok)))
         if not ok:
-            self.message, self.next_step = message, next_step
+            self.message = f"{self.message}\n{message}".strip()
+            self.next_step = self.next_step or next_step
         return bool(ok)
 
     def verdict(self, next_step: str = "", debrief: str = "") -> Verdict:

@@ -188,6 +188,12 @@ def test_evidence_is_judged_also_when_the_stage_is_wrong():
     assert [holds for _text, holds in verdict.points] == [True, True, False]
 
 
+def test_when_stage_and_evidence_are_wrong_both_are_told():
+    verdict = check_diagnosis("c", "batch", ("look_at_batch", "rows", 8))
+    assert "it does not show this fault" in verdict.message and "batch is not the stage" in verdict.message
+    assert "Look for a field" in verdict.next_step
+
+
 def test_capitals_and_spaces_do_not_matter():
     assert check_diagnosis("c", " Gradients", ("walk", "message", "no gradients  provided for ANY variable")).passed
 
