@@ -30,14 +30,14 @@ BASES: dict[str, Changes] = {
     ],
     # padded by the tokenizer, so no collator: the column keeps its name `label`
     "padded_own_loss": [
-        (TRUNCATION, 'truncation=True, padding="max_length", max_length=48)'),
+        (TRUNCATION, 'truncation=True, padding="max_length", max_length=64)'),
         ("return raw.map(tokenize_rows, batched=True)", 'return raw.map(tokenize_rows, batched=True).rename_column("label", "labels")'),
         (COLLATOR, ""),
         (", DataCollatorWithPadding", ""),
         (OPTIONS, 'dict(columns=["input_ids", "attention_mask", "labels"], batch_size=8)'),
     ],
     "padded_keras_loss": [
-        (TRUNCATION, 'truncation=True, padding="max_length", max_length=48)'),
+        (TRUNCATION, 'truncation=True, padding="max_length", max_length=64)'),
         (COLLATOR, ""),
         (", DataCollatorWithPadding", ""),
         (OPTIONS, 'dict(columns=["input_ids", "attention_mask"], label_cols="label", batch_size=8)'),
@@ -116,7 +116,7 @@ _ERROR_RATE = """def error_rate(labels, logits):
 
 def compile_model(model):"""
 _ERROR_RATE_LOSS: Changes = [("def compile_model(model):", _ERROR_RATE), (KERAS_LOSS, "loss=error_rate")]
-_NOT_PADDED: Changes = [('truncation=True, padding="max_length", max_length=48)', "truncation=True)")]
+_NOT_PADDED: Changes = [('truncation=True, padding="max_length", max_length=64)', "truncation=True)")]
 _NO_SUCH_COLUMN: Changes = [
     ('columns=["input_ids", "attention_mask"], label_cols="label"', 'columns=["input_ids", "attention_mask", "labels"]')
 ]
@@ -207,7 +207,7 @@ def catalogue() -> dict[str, Fault]:
             mistakes=[
                 Mistake("batches of one row", [_BATCH_SIZE_ONE], "one row"),
                 Mistake("cut to eight tokens", [("truncation=True)", 'truncation=True, padding="max_length", max_length=8)')], "cut"),
-                Mistake("the mask left out", [("truncation=True)", 'truncation=True, padding="max_length", max_length=48)'), ('columns=["input_ids", "attention_mask"]', 'columns=["input_ids"]')], "mask"),
+                Mistake("the mask left out", [("truncation=True)", 'truncation=True, padding="max_length", max_length=64)'), ('columns=["input_ids", "attention_mask"]', 'columns=["input_ids"]')], "mask"),
             ],
         ),
     ]  # fmt: skip

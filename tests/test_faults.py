@@ -17,7 +17,7 @@ MISTAKES = [(fault, mistake) for fault in FAULTS for mistake in fault.mistakes]
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_the_bug_bites(fault, seed):
-    done = run(small(fault.script), seed, eagerly=seed > 0)  # with a graph, as in a notebook, and twice without, which is faster
+    done = run(small(fault.script), seed)  # with a graph, as in a notebook
     assert done.error is not None
     assert fault.error_text in str(done.exception)
     assert done.error[0] == fault.error_class

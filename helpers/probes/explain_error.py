@@ -3,7 +3,7 @@
 import sys
 from dataclasses import dataclass
 
-from helpers.guards import NotExamined, never_raises
+from helpers.guards import NotExamined, never_raises, shorten
 from helpers.messages import _
 from helpers.pipeline import describe
 from helpers.probes import frames
@@ -24,7 +24,7 @@ class Explanation:
     traceback: str
 
     def __repr__(self) -> str:
-        message = self.message if len(self.message) <= 2000 else self.message[:2000] + " …"
+        message = shorten(self.message, 2000)
         lines = [f"{self.error_class}: {message}" if self.error_class else message]
         if self.stage:
             lines.append(_("stage:     {stage}").format(stage=self.stage))

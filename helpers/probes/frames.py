@@ -24,6 +24,9 @@ STAGE_OF_FUNCTION = [
     ("to_tf_dataset", "batch"),
 ]
 
+# Signs of a text in which TensorFlow or Keras wrapped the error that counts.
+WRAPPED = ("Traceback (most recent call last)", "in user code:", "Graph execution error", "{{function_node", "Exception encountered when")
+
 
 def text_of(error: BaseException) -> str:
     """str(error), or what can be said where that fails."""
@@ -31,9 +34,6 @@ def text_of(error: BaseException) -> str:
         return str(error).strip()
     except Exception as failure:
         return f"(its text cannot be read: {type(failure).__name__})"
-
-
-WRAPPED = ("Traceback (most recent call last)", "in user code:", "Graph execution error", "{{function_node", "Exception encountered when")
 
 
 def core_message(error: BaseException) -> tuple[str, str]:

@@ -147,10 +147,9 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
             failing = told.stage if told.stage in STAGES else "fit"
             by_hand, loss = forward_by_hand(model, one)
             done += by_hand
-            if (failing == "gradients" and loss is None) or (failing == "fit" and loss == "raised"):
-                failing = (
-                    "loss"  # an error where the gradients are taken can come from one stage before; one of the loss can lose its frames
-                )
+            # An error where the gradients are taken can come from one stage before; one of the loss can lose its frames.
+            if (failing, loss) in (("gradients", "none"), ("fit", "raised")):
+                failing = "loss"
         lines = (f"{told.error_class}: {shorten(told.message)}", told.means if told.known else told.look)
         return failed(done, failing, told.error_class, told.message, lines, told, start)
     finally:
@@ -169,27 +168,30 @@ def failed(done, failing, error_class, message, lines, told, start) -> Walk:
     return Walk(tuple(steps), failing, error_class, message, told, time.perf_counter() - start)
 
 
-def forward_by_hand(model, one) -> tuple[list[Step], object]:
-    """After a fit() that failed: the forward pass alone, and the loss: a number, None where there is none, or "raised", "unknown"."""
-    x = one[0] if isinstance(one, tuple) else one
+def forward_by_hand(model, one) -> tuple[list[Step], str]:
+    """After a fit() that failed: the forward pass and the loss alone. (what worked, what became of the loss: "none", "raised", or "").
+
+    Where y goes to a model's own loss the loss is not known here: Transformers moves y into the inputs in fit() only.
+    """
+    x, y = one[:2] if isinstance(one, tuple) else (one, None)
     try:
         output = model(x, training=False)
-        steps = [Step("forward", True, (logits_line(np.asarray(getattr(output, "logits", output))),))]
     except Exception:
-        return [], "unknown"
-    if owner_of_loss(model) == "keras" and not model.loss:
-        return steps, None
-    loss = getattr(output, "loss", None)
+        return [], ""
+    logits, loss = getattr(output, "logits", output), getattr(output, "loss", None)
+    steps = [Step("forward", True, (logits_line(np.asarray(logits)),))]
     if owner_of_loss(model) == "keras":
+        if not model.loss:
+            return steps, "none"
+        if y is None:
+            return steps, ""
         try:
-            loss = keras_loss(model)(one[1], getattr(output, "logits", output)) if isinstance(one, tuple) else "unknown"
+            loss = keras_loss(model)(y, logits)
         except Exception:
             return steps, "raised"
-    elif isinstance(one, tuple) and loss is None:
-        loss = "unknown"  # Transformers moves y into the inputs in fit(), not here
-    if loss is not None and not isinstance(loss, str):
-        steps.append(Step("loss", True, (f"{float(np.mean(loss)):.3f}",)))
-    return steps, loss
+    if loss is None:
+        return steps, "none" if y is None else ""
+    return [*steps, Step("loss", True, (f"{float(np.mean(loss)):.3f}",))], ""
 
 
 def keras_loss(model):

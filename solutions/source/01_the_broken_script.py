@@ -109,7 +109,7 @@ def load():
 
 def tokenize(raw):
     def tokenize_rows(rows):
-        return tokenizer(rows["premise"], rows["hypothesis"], truncation=True, padding="max_length", max_length=48)
+        return tokenizer(rows["premise"], rows["hypothesis"], truncation=True, padding="max_length", max_length=64)
 
     # solution: begin
     return raw.map(tokenize_rows, batched=True).rename_column("label", "labels")
@@ -177,7 +177,7 @@ check_repair("01/own_loss", pipeline)
 # %% key="script-3" tags=["task"]
 def tokenize(raw):
     def tokenize_rows(rows):
-        return tokenizer(rows["premise"], rows["hypothesis"], truncation=True, padding="max_length", max_length=48)
+        return tokenizer(rows["premise"], rows["hypothesis"], truncation=True, padding="max_length", max_length=64)
 
     return raw.map(tokenize_rows, batched=True)
 
