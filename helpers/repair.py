@@ -24,8 +24,7 @@ from helpers.verdict import Points, Verdict
 ROWS = {"train": 2400, "validation_matched": 750}  # of the healthy script; a test compares them
 SHORTEST = 64  # tokens: a script may cut its rows here, as the exercise's own does, but not shorter
 STEPS = 5  # on one batch
-# The loss of the batch falls by at least this much, in nats, for the learning rates of the steps added up, but no more is asked than the second figure.
-LEAST_FALL = (200, 0.05)
+LEAST_FALL = 100  # nats for a learning rate of 1, times the rates of the steps added up. Adam has 435 to 1480, Adagrad at 3e-4 20 to 35
 ACCURACIES = ("accuracy", "acc", "categorical_accuracy", "sparse_categorical_accuracy", "binary_accuracy")  # names of one thing
 RATES = (5e-6, 3e-4)  # of the learning rate at its highest: fine-tuning with Adam. 5e-5 is the script's, 1e-3 ruins the encoder
 SECONDS_FOR_ALL_BATCHES = 60
@@ -486,7 +485,7 @@ def training_point(fit: FitSteps, model) -> Point:
     if middle < 0.02 * highest:
         said = _("The schedule lets the learning rate fall to {middle:g} before half of the epoch is over.")
         return Point(text, False, said.format(middle=middle), _("Count the steps of the schedule in batches: len(train)."))
-    wanted = min(LEAST_FALL[0] * sum(rate_at(model.optimizer, step) for step in range(fit.trained)), LEAST_FALL[1])
+    wanted = LEAST_FALL * sum(rate_at(model.optimizer, step) for step in range(fit.trained))
     said = _("After {steps} steps on one batch its loss went from {before:.4f} to {after:.4f}. It should fall by {wanted:.4f} or more.")
     return Point(
         text,
@@ -547,7 +546,8 @@ def metric_point(made: dict) -> Point:
     random = np.random.default_rng(0)
     ids, logits = random.integers(len(LABELS), size=300), random.normal(size=(300, len(LABELS))).astype(np.float32)
     wanted = float((logits.argmax(1) == ids).mean())
-    form = np.eye(len(LABELS), dtype=np.float32)[ids] if labels.ndim == 2 and labels.shape[1] > 1 else ids.reshape(-1, *labels.shape[1:])
+    one_hot = labels.ndim == 2 and labels.shape[1] > 1
+    form = np.eye(len(LABELS), dtype=np.float32)[ids] if one_hot else ids.reshape(-1, 1)  # as Keras hands labels to a metric
     with quiet():
         model.reset_metrics()
         metrics = [metric for metric in model.compiled_metrics.metrics if metric.name.lower() in ACCURACIES]
