@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from helpers.batches import class_ids, inputs_of
 from helpers.guards import CannotExamine, first_batches, first_line, is_dataset, release, shorten
 from helpers.messages import _
 from helpers.pipeline import describe, without_autotune
 from helpers.probes.explain_error import explain_error
 from helpers.probes.look_at_batch import look_at_batch
+from helpers.probes.loss_at_start import cross_entropy
 from helpers.probes.walk import logits_of, loss_takes_probabilities, owner_of_loss, quiet, walk
 from helpers.sources import LABELS, find_checkpoint, load_mnli
 from helpers.verdict import Points, Verdict
@@ -160,18 +162,6 @@ def labels_by_text(split: str, checkpoint: str, shortest: int) -> tuple[dict[tup
     for ids, short in zip(whole, cut, strict=True):
         known.setdefault(tuple(short), known[tuple(ids)])
     return known, len(numbers), tokenizer.pad_token_id
-
-
-def class_ids(labels, rows: int) -> list:
-    """One class id a row, also of one-hot labels and of labels in a column; [None, …] where there are none."""
-    values = np.asarray(labels if labels is not None else [None] * rows)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim == 2:
-        values = np.where(values.sum(1) == 1, values.argmax(1), -1)
-    if values.dtype.kind == "f" and (values == values.astype(int)).all():
-        values = values.astype(int)
-    return values.tolist() if values.ndim == 1 and len(values) == rows else [None] * rows
 
 
 def takes_probabilities(made: dict) -> bool:
@@ -567,20 +557,7 @@ def metric_point(made: dict) -> Point:
     return Point(text, True)
 
 
-def inputs_of(batch) -> dict:
-    """The inputs by name. to_tf_dataset() gives a single column without its name: that is input_ids."""
-    x = batch[0] if isinstance(batch, tuple) else batch
-    return x if hasattr(x, "keys") else {"input_ids": x}
-
-
 def cross_entropy_of(model, batch) -> float:
     """The mean cross-entropy of the model's logits for one batch, without dropout."""
     logits = logits_of(model, batch).astype(np.float64)
     return cross_entropy(logits, np.asarray(class_ids(look_at_batch(batch).labels, len(logits))))
-
-
-def cross_entropy(logits: np.ndarray, labels: np.ndarray) -> float:
-    """``logits``: (rows, classes), ``labels``: (rows,) class ids; the mean, in nats."""
-    shifted = logits - logits.max(-1, keepdims=True)
-    log_probability = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
-    return float(-log_probability[np.arange(len(labels)), labels].mean())

@@ -5,11 +5,12 @@ Each is a change of a healthy script, so it is a whole program that runs.
 
 import pytest
 
+from helpers.batches import class_ids
 from helpers.checks import never_a_traceback
 from helpers.faults import base_script, fault
 from helpers.guards import first_batch
 from helpers.pipeline import healthy_script, pipeline_from_script
-from helpers.repair import ROWS, SHORTEST, audit_rows, check_pipeline, class_ids
+from helpers.repair import ROWS, SHORTEST, audit_rows, check_pipeline
 from helpers.scripts import change_script
 
 RETURN = "    return train, validation\n"

@@ -1,0 +1,67 @@
+"""A batch turned back into text: how much of it does the tokenizer know, and how much was cut off?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from helpers.batches import inputs_of
+from helpers.guards import CannotExamine, first_batch, is_dataset, never_raises
+from helpers.messages import _
+from helpers.probes.report import report
+
+MUCH = 0.05  # of the tokens unknown, or of the rows cut
+SHOWN = 2
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """unknown: share of the text's tokens that are [UNK] · cut: share of the rows that fill the whole length, of rows that are
+    padded to one length (None where the batch is as long as its longest row) · longest: the largest id · vocabulary: of the model, or of the tokenizer.
+    """
+
+    text: list[str]
+    unknown: float
+    cut: float | None
+    longest: int
+    vocabulary: int
+    findings: dict[str, str]
+
+    def __repr__(self) -> str:
+        lines = [(_("unknown"), f"{self.unknown:.1%}"), (_("cut"), "-" if self.cut is None else f"{self.cut:.0%}")]
+        lines += [(_("largest id"), _("{id} of {count}").format(id=self.longest, count=self.vocabulary))]
+        return report([*lines, *((_("row {number}").format(number=n), text) for n, text in enumerate(self.text))], self.findings)
+
+
+@never_raises
+def decode_batch(batch, tokenizer, model=None, lengths: list[int] | None = None) -> Decoded:
+    """Decode one batch, and count what the tokenizer does not know.
+
+    ``model``: to compare the ids with its vocabulary. ``lengths``: tokens of each row before anything was cut, in the order of the batch;
+    without them, a row counts as cut when it does not end with the tokenizer's last special token.
+    """
+    if not hasattr(tokenizer, "decode") or not hasattr(tokenizer, "unk_token_id"):
+        raise CannotExamine(_("this is no tokenizer."), _("Pass what AutoTokenizer.from_pretrained() returns."))
+    x = inputs_of(first_batch(batch) if is_dataset(batch) else batch)
+    ids = np.asarray(x.get("input_ids"))
+    if ids.ndim != 2 or ids.dtype.kind not in "iu":
+        raise CannotExamine(_("the batch has no input_ids of the form (rows, length)."), _("Pass one batch of to_tf_dataset()."))
+    mask = np.asarray(x["attention_mask"]) == 1 if "attention_mask" in x else ids != tokenizer.pad_token_id
+    vocabulary = getattr(getattr(model, "config", None), "vocab_size", None) or len(tokenizer)
+    unknown = float((ids[mask] == tokenizer.unk_token_id).mean()) if mask.any() else 0.0
+    if lengths is not None:
+        cut = float(np.mean([long > row.sum() for long, row in zip(lengths, mask, strict=True)]))
+    else:
+        ends = [row[there][-1] if there.any() else -1 for row, there in zip(ids, mask, strict=True)]
+        cut = float(np.mean([end != tokenizer.sep_token_id for end in ends]))
+    findings = {}
+    if unknown > MUCH:
+        findings["unknown_words"] = _(
+            "{share:.0%} of the tokens are unknown to the tokenizer. Does it fit the text, and its casing?"
+        ).format(share=unknown)
+    if cut > MUCH:
+        findings["cut"] = _("{share:.0%} of the rows are cut.").format(share=cut)
+    if ids.max() >= vocabulary:
+        findings["outside_the_vocabulary"] = _("The id {id} is outside the model's vocabulary of {count}.").format(
+            id=int(ids.max()), count=vocabulary
+        )
+    return Decoded([tokenizer.decode(row) for row in ids[:SHOWN]], unknown, cut, int(ids.max()), vocabulary, findings)
