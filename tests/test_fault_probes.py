@@ -13,15 +13,21 @@ from helpers.faults import base_script
 from helpers.guards import NotExamined, first_batch
 from helpers.pipeline import without_autotune
 from helpers.probes.audit_labels import audit_labels
+from helpers.probes.compare_builds import compare_builds
 from helpers.probes.compare_splits import compare_splits
+from helpers.probes.compare_with_data import compare_with_data
 from helpers.probes.decode_batch import decode_batch
+from helpers.probes.evaluate_again import evaluate_again
 from helpers.probes.gradients_of import gradients_of
+from helpers.probes.look_at_fit import look_at_fit
 from helpers.probes.loss_at_start import loss_at_start
+from helpers.probes.one_step import one_step
 from helpers.probes.overfit_batch import overfit_batch
 from helpers.probes.padding_invariance import padding_invariance
 from helpers.probes.rate_over_time import rate_over_time
 from helpers.probes.sample_losses import sample_losses
 from helpers.probes.score_against_baseline import score_against_baseline
+from helpers.probes.sweep_rates import sweep_rates
 
 PROBES = {
     "audit_labels": (audit_labels, 3),
@@ -34,6 +40,12 @@ PROBES = {
     "overfit_batch": (overfit_batch, 2),
     "compare_splits": (compare_splits, 2),
     "score_against_baseline": (score_against_baseline, 2),
+    "sweep_rates": (sweep_rates, 2),
+    "one_step": (one_step, 2),
+    "look_at_fit": (look_at_fit, 4),
+    "compare_builds": (compare_builds, 1),
+    "evaluate_again": (evaluate_again, 3),
+    "compare_with_data": (compare_with_data, 3),
 }
 
 
@@ -45,6 +57,12 @@ class Made:
     validation: object
     model: object
     batch: object
+
+    def batch_again(self):
+        """A dataset of the one batch: the same rows in each step."""
+        import tensorflow as tf
+
+        return without_autotune(tf.data.Dataset.from_tensors(self.batch).repeat(5))
 
     def fresh(self, **compiled):
         """A new model, compiled as the script does or as said."""
@@ -321,6 +339,53 @@ def test_score_against_baseline_says_what_an_untrained_and_a_trained_model_are_w
     made.pipeline.compile_model(model)
     model.compile(optimizer="adam", loss=model.loss, metrics=[tf.keras.metrics.CategoricalAccuracy("accuracy")])
     assert "metric_differs" in score_against_baseline(model, one).findings
+
+
+def test_one_step_counts_what_moves(own):
+    import tensorflow as tf
+
+    step = one_step(own.fresh(), own.train)
+    assert step.findings == {} and step.weights == step.free == step.moved
+    assert 4e-5 < step.largest < 6e-5  # Adam's first step is the rate
+    still = one_step(own.fresh(optimizer=tf.keras.optimizers.Adam(0.0)), own.batch)
+    assert set(still.findings) == {"does_not_move"} and still.moved == 0
+    lost = one_step(own.fresh(optimizer=tf.keras.optimizers.Adam(float("nan"))), own.batch)
+    assert "not_finite" in lost.findings
+
+
+def test_look_at_fit_tells_steps_and_names(own):
+    def with_steps(model, train, validation):
+        return model.fit(train, epochs=2, steps_per_epoch=9)
+
+    healthy = look_at_fit(own.pipeline.fit, own.fresh(), own.train, own.validation)
+    assert healthy.findings == {} and (healthy.epochs, healthy.steps_per_epoch, healthy.batches) == (1, None, 8)
+    assert {"loss", "accuracy", "val_loss", "val_accuracy"} == set(healthy.reported)
+    few = look_at_fit(with_steps, own.fresh(), own.train, own.validation)
+    assert set(few.findings) == {"out_of_data"} and "val_loss" not in few.reported
+    none = look_at_fit(lambda model, train, validation: None, own.fresh(), own.train, own.validation)
+    assert isinstance(none, NotExamined) and "does not call model.fit()" in none.why
+
+
+def test_compare_builds_tells_encoder_from_head(own):
+    builds = compare_builds(own.pipeline.build_model)
+    assert builds.findings == {} and builds.encoder[0] == builds.encoder[1] > 0
+    assert builds.head[0] < builds.head[1]  # drawn anew
+
+
+def test_compare_with_data_knows_rows_and_labels(own, keras, tokenizer):
+    same = compare_with_data(own.train, own.raw["train"], tokenizer)
+    assert same.findings == {} and (same.rows, same.unknown, same.others) == (64, 0, 0)
+    others = compare_with_data(with_labels(keras, lambda y: (y + 1) % 3), keras.raw["train"], tokenizer)
+    assert set(others.findings) == {"other_labels"} and others.others == 64 and others.example[1] != others.example[2]
+    strange = compare_with_data(own.train, own.raw["validation_matched"], tokenizer)
+    assert set(strange.findings) == {"unknown_rows"} and strange.unknown == 64
+
+
+def test_sweep_rates_finds_where_the_loss_falls_and_where_it_climbs(own):
+    sweep = sweep_rates(own.fresh(), own.train)
+    assert sweep.findings == {} and len(sweep.rates) == len(sweep.losses)
+    assert 1e-5 < sweep.steepest < sweep.climbs < 1e-1
+    assert set(sweep_rates(own.fresh(), own.batch_again(), lowest=1e-12, highest=1e-11, steps=5).findings) == {"never_falls"}
 
 
 # ---------------------------------------------------------------- wrong objects

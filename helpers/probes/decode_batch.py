@@ -10,24 +10,23 @@ from helpers.messages import _
 from helpers.probes.report import report
 
 MUCH = 0.05  # of the tokens unknown, or of the rows cut
+ALIKE = 0.75  # of the rows of a batch as long as its longest: texts differ in length, cut ones do not
 SHOWN = 2
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """unknown: share of the text's tokens that are [UNK] · cut: share of the rows that fill the whole length, of rows that are
-    padded to one length (None where the batch is as long as its longest row) · longest: the largest id · vocabulary: of the model, or of the tokenizer.
-    """
+    """unknown: share of the text's tokens that are [UNK] · cut: share of the rows that were cut · longest: the largest id · vocabulary: of the model, or of the tokenizer."""
 
     text: list[str]
     unknown: float
-    cut: float | None
+    cut: float
     longest: int
     vocabulary: int
     findings: dict[str, str]
 
     def __repr__(self) -> str:
-        lines = [(_("unknown"), f"{self.unknown:.1%}"), (_("cut"), "-" if self.cut is None else f"{self.cut:.0%}")]
+        lines = [(_("unknown"), f"{self.unknown:.1%}"), (_("cut"), f"{self.cut:.0%}")]
         lines += [(_("largest id"), _("{id} of {count}").format(id=self.longest, count=self.vocabulary))]
         return report([*lines, *((_("row {number}").format(number=n), text) for n, text in enumerate(self.text))], self.findings)
 
@@ -37,7 +36,7 @@ def decode_batch(batch, tokenizer, model=None, lengths: list[int] | None = None)
     """Decode one batch, and count what the tokenizer does not know.
 
     ``model``: to compare the ids with its vocabulary. ``lengths``: tokens of each row before anything was cut, in the order of the batch;
-    without them, a row counts as cut when it does not end with the tokenizer's last special token.
+    without them, the rows count as cut where nearly all of four or more are as long as the longest.
     """
     if not hasattr(tokenizer, "decode") or not hasattr(tokenizer, "unk_token_id"):
         raise CannotExamine(_("this is no tokenizer."), _("Pass what AutoTokenizer.from_pretrained() returns."))
@@ -51,8 +50,9 @@ def decode_batch(batch, tokenizer, model=None, lengths: list[int] | None = None)
     if lengths is not None:
         cut = float(np.mean([long > row.sum() for long, row in zip(lengths, mask, strict=True)]))
     else:
-        ends = [row[there][-1] if there.any() else -1 for row, there in zip(ids, mask, strict=True)]
-        cut = float(np.mean([end != tokenizer.sep_token_id for end in ends]))
+        tokens = (ids != tokenizer.pad_token_id).sum(1)
+        full = float((tokens == tokens.max()).mean())
+        cut = full if full >= ALIKE and len(ids) >= 4 else 0.0
     findings = {}
     if unknown > MUCH:
         findings["unknown_words"] = _(
