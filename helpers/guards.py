@@ -113,6 +113,11 @@ def first_batch(dataset, seconds: float = SECONDS_FOR_A_BATCH, name: str = ""):
     return batches[0]
 
 
+def one_batch(batch):
+    """``batch`` itself, or the first one of a tf.data.Dataset."""
+    return first_batch(batch) if is_dataset(batch) else batch
+
+
 def first_batches(dataset, most: int, seconds: float = SECONDS_FOR_A_BATCH, name: str = "") -> list:
     """Up to ``most`` elements of a tf.data.Dataset, read within ``seconds`` in all. Its own error is passed on."""
     if not is_dataset(dataset):
@@ -154,3 +159,9 @@ def need_model(model) -> None:
             _("this is {kind}, not a TensorFlow model.").format(kind=describe(model)),
             _("Pass what TFAutoModelForSequenceClassification.from_pretrained() returns (the name begins with TF)."),
         )
+
+
+def need_compiled(model) -> None:
+    need_model(model)
+    if getattr(model, "optimizer", None) is None:
+        raise CannotExamine(_("the model is not compiled."), _("Call compile_model(model) first."))

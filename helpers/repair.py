@@ -5,7 +5,6 @@ Nothing that the pipeline says of itself is taken as the measure: the data and t
 
 import contextlib
 import functools
-import inspect
 from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,9 +15,12 @@ from helpers.batches import class_ids, inputs_of
 from helpers.guards import CannotExamine, first_batches, first_line, is_dataset, release, shorten
 from helpers.messages import _
 from helpers.pipeline import describe, without_autotune
+from helpers.probes.evaluate_again import ACCURACIES
 from helpers.probes.explain_error import explain_error
 from helpers.probes.look_at_batch import look_at_batch
+from helpers.probes.look_at_fit import call_of
 from helpers.probes.loss_at_start import cross_entropy
+from helpers.probes.rate_over_time import USUAL, rate_at
 from helpers.probes.walk import logits_of, loss_takes_probabilities, owner_of_loss, quiet, walk
 from helpers.sources import LABELS, find_checkpoint, load_mnli
 from helpers.verdict import Points, Verdict
@@ -27,8 +29,6 @@ ROWS = {"train": 2400, "validation_matched": 750}  # of the healthy script; a te
 SHORTEST = 64  # tokens: a script may cut its rows here, as the exercise's own does, but not shorter
 STEPS = 5  # on one batch
 LEAST_FALL = 100  # nats for a learning rate of 1, times the rates of the steps added up. Adam has 435 to 1480, Adagrad at 3e-4 20 to 35
-ACCURACIES = ("accuracy", "acc", "categorical_accuracy", "sparse_categorical_accuracy", "binary_accuracy")  # names of one thing
-RATES = (5e-6, 3e-4)  # of the learning rate at its highest: fine-tuning with Adam. 5e-5 is the script's, 1e-3 ruins the encoder
 SECONDS_FOR_ALL_BATCHES = 60
 
 
@@ -380,13 +380,6 @@ def error_of_stage(stage, model, data: tuple, name: str, watched):
     return None
 
 
-def call_of(function, args, kwargs) -> inspect.BoundArguments:
-    """The arguments of a call by name, those that were left out too."""
-    call = inspect.signature(function).bind(*args, **kwargs)
-    call.apply_defaults()
-    return call
-
-
 def part_of(stage: str, dataset, steps: int | None, batches: int | None) -> tuple[str, int, int] | None:
     """(stage, batches that are taken, batches) where ``steps`` or the length of ``dataset`` make them fewer; else None."""
     lengths = [steps] if steps else []
@@ -469,9 +462,9 @@ def training_point(fit: FitSteps, model) -> Point:
         return Point(text, False, said.format(moved=fit.moved, count=fit.weights, steps=fit.trained), step)
     highest, middle = rates(model.optimizer)
     keep = _("Keep the script's rate, 5e-5.")
-    if not 0.99 * RATES[0] <= highest <= 1.01 * RATES[1]:
+    if not 0.99 * USUAL[0] <= highest <= 1.01 * USUAL[1]:
         said = _("The learning rate is {rate:g}. For fine-tuning, {low:g} to {high:g} is usual.")
-        return Point(text, False, said.format(rate=highest, low=RATES[0], high=RATES[1]), keep)
+        return Point(text, False, said.format(rate=highest, low=USUAL[0], high=USUAL[1]), keep)
     if middle < 0.02 * highest:
         said = _("The schedule lets the learning rate fall to {middle:g} before half of the epoch is over.")
         return Point(text, False, said.format(middle=middle), _("Count the steps of the schedule in batches: len(train)."))
@@ -489,16 +482,6 @@ def rates(optimizer) -> tuple[float, float]:
     """(the highest learning rate within one epoch, the rate in the middle of it)"""
     steps = ROWS["train"] // 8
     return max(rate_at(optimizer, step) for step in range(0, steps + 1, 5)), rate_at(optimizer, steps // 2)
-
-
-def rate_at(optimizer, step: int) -> float:
-    """The learning rate of one step, of a schedule or of a number."""
-    import tf_keras
-
-    for rate in (optimizer.learning_rate, getattr(optimizer, "_learning_rate", None)):  # the first may be the schedule's rate of now
-        if isinstance(rate, tf_keras.optimizers.schedules.LearningRateSchedule):
-            return float(rate(step))
-    return float(tf_keras.backend.get_value(optimizer.learning_rate))
 
 
 def loss_point(made: dict, owner: str | None) -> Point:

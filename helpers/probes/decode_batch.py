@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from helpers.batches import inputs_of
-from helpers.guards import CannotExamine, first_batch, is_dataset, never_raises
+from helpers.guards import CannotExamine, never_raises, one_batch
 from helpers.messages import _
 from helpers.probes.report import report
 
@@ -40,7 +40,7 @@ def decode_batch(batch, tokenizer, model=None, lengths: list[int] | None = None)
     """
     if not hasattr(tokenizer, "decode") or not hasattr(tokenizer, "unk_token_id"):
         raise CannotExamine(_("this is no tokenizer."), _("Pass what AutoTokenizer.from_pretrained() returns."))
-    x = inputs_of(first_batch(batch) if is_dataset(batch) else batch)
+    x = inputs_of(one_batch(batch))
     ids = np.asarray(x.get("input_ids"))
     if ids.ndim != 2 or ids.dtype.kind not in "iu":
         raise CannotExamine(_("the batch has no input_ids of the form (rows, length)."), _("Pass one batch of to_tf_dataset()."))

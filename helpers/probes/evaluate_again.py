@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from helpers.batches import class_ids, labels_of
-from helpers.guards import CannotExamine, first_batch, is_dataset, need_model, never_raises
+from helpers.guards import CannotExamine, need_model, never_raises, one_batch
 from helpers.messages import _
 from helpers.probes.loss_at_start import cross_entropy
 from helpers.probes.report import report
@@ -39,7 +39,7 @@ def evaluate_again(evaluate, model, batch) -> EvaluatedAgain:
     ``evaluate``: the script's function, which returns a dict with the loss. ``model``: compiled. ``batch``: one batch, or a tf.data.Dataset.
     """
     need_model(model)
-    batch = first_batch(batch) if is_dataset(batch) else batch
+    batch = one_batch(batch)
     logits = logits_of(model, batch).astype(np.float64)
     ids = class_ids(labels_of(batch), len(logits))
     if logits.ndim != 2 or not all(isinstance(label, int) and 0 <= label < logits.shape[1] for label in ids):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from helpers.guards import CannotExamine, first_batch, is_dataset, need_model, never_raises
+from helpers.guards import CannotExamine, need_compiled, never_raises, one_batch
 from helpers.messages import _
 from helpers.probes.report import report
 from helpers.probes.walk import keras_loss, owner_of_loss
@@ -33,10 +33,8 @@ def gradients_of(model, batch) -> Gradients:
     """Take the gradients of a compiled model's loss for one batch. ``batch``: (x, y), a dict with labels, or a dataset. No weight moves."""
     import tensorflow as tf
 
-    need_model(model)
-    if getattr(model, "optimizer", None) is None:
-        raise CannotExamine(_("the model is not compiled."), _("Call compile_model(model) first."))
-    batch = first_batch(batch) if is_dataset(batch) else batch
+    need_compiled(model)
+    batch = one_batch(batch)
     with tf.GradientTape() as tape:
         loss = loss_of_batch(model, batch)
     weights = model.trainable_variables

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from helpers.batches import labels_of
 from helpers.guards import CannotExamine, first_batch, is_dataset, need_model, never_raises, shorten
 from helpers.messages import _
 from helpers.pipeline import Pipeline, describe
@@ -79,9 +80,7 @@ def look_at_batch(batch, model=None, tokenizer=None, rows: int = 2) -> BatchView
         )
     keys = list(x.keys()) if hasattr(x, "keys") else []
     labels_at = "y" if y is not None else next((f"inputs['{key}']" for key in ("labels", "label") if key in keys), None)
-    labels = y if y is not None else next((x[key] for key in ("labels", "label") if key in keys), None)
-    if hasattr(labels, "keys"):
-        labels = next(iter(labels.values()), None)
+    labels = labels_of(batch)
     shapes = {name: tuple(value.shape) for name, value in parts.items()}
     return BatchView(
         container="(x, y, sample_weight)" if weight else "(x, y)" if y is not None else "dict" if keys else type(x).__name__,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from helpers.guards import CannotExamine, first_batch, need_model, never_raises
 from helpers.messages import _
 from helpers.probes.report import report
-from helpers.probes.walk import dataset_of, quiet
+from helpers.probes.walk import dataset_of, eagerly, quiet
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,15 @@ def look_at_fit(fit, model, train, validation) -> FitCall:
     few = [dataset_of(first_batch(part)) for part in (train, validation)]
 
     def one_batch_of(*args, **kwargs):
-        call = inspect.signature(model_fit).bind(*args, **kwargs)
-        call.apply_defaults()
-        given.update(call.arguments)
+        given.update(call_of(model_fit, args, kwargs).arguments)
         return model_fit(few[0], validation_data=few[1] if given["validation_data"] is not None else None, verbose=0)
 
-    as_compiled, model.run_eagerly = model.run_eagerly, True
     model.fit = one_batch_of
     try:
-        with quiet():
+        with quiet(), eagerly(model):
             history = fit(model, train, validation)
     finally:
         del model.fit
-        model.run_eagerly = as_compiled
     if not given:
         raise CannotExamine(_("this function does not call model.fit()."), _("Pass the script's fit, and the model that it trains."))
     batches = int(train.cardinality()) if int(train.cardinality()) >= 0 else None
@@ -70,3 +66,10 @@ def look_at_fit(fit, model, train, validation) -> FitCall:
             steps=steps, batches=batches
         )
     return FitCall(given["epochs"], steps, batches, reported, monitors, findings)
+
+
+def call_of(function, args, kwargs) -> inspect.BoundArguments:
+    """The arguments of a call by name, those that were left out too."""
+    call = inspect.signature(function).bind(*args, **kwargs)
+    call.apply_defaults()
+    return call

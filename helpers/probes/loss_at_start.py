@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from helpers.batches import class_ids, labels_of
-from helpers.guards import CannotExamine, first_batch, is_dataset, need_model, never_raises
+from helpers.guards import CannotExamine, need_compiled, never_raises, one_batch
 from helpers.messages import _
 from helpers.probes.report import report
-from helpers.probes.walk import dataset_of, logits_of, owner_of_loss, quiet
+from helpers.probes.walk import dataset_of, eagerly, logits_of, owner_of_loss, quiet
 
 FAR = 0.5  # nats; a fresh head of the course's checkpoint stays within 0.15
 
@@ -36,22 +36,16 @@ class LossAtStart:
 @never_raises
 def loss_at_start(model, batch) -> LossAtStart:
     """Evaluate a compiled, untrained model on one batch. ``batch``: (x, y), a dict with labels, or a tf.data.Dataset. Trains nothing."""
-    need_model(model)
-    if getattr(model, "optimizer", None) is None:
-        raise CannotExamine(_("the model is not compiled."), _("Call compile_model(model) first."))
-    batch = first_batch(batch) if is_dataset(batch) else batch
+    need_compiled(model)
+    batch = one_batch(batch)
     logits = logits_of(model, batch).astype(np.float64)
     if logits.ndim != 2:
         raise CannotExamine(
             _("the model gives {shape}, not one row of logits for each text.").format(shape=logits.shape),
             _("Take a model with a head for classes."),
         )
-    as_compiled, model.run_eagerly = model.run_eagerly, True
-    try:
-        with quiet():
-            loss = float(model.evaluate(dataset_of(batch), return_dict=True, verbose=0)["loss"])
-    finally:
-        model.run_eagerly = as_compiled
+    with quiet(), eagerly(model):
+        loss = float(model.evaluate(dataset_of(batch), return_dict=True, verbose=0)["loss"])
     ids = class_ids(labels_of(batch), len(logits))
     usable = all(isinstance(label, int) and 0 <= label < logits.shape[1] for label in ids)
     expected = cross_entropy(logits, np.asarray(ids)) if usable else math.nan

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from helpers.guards import CannotExamine, first_batch, is_dataset, need_model, never_raises
+from helpers.guards import need_compiled, never_raises, one_batch
 from helpers.messages import _
 from helpers.probes.report import report
-from helpers.probes.walk import dataset_of, quiet
+from helpers.probes.walk import dataset_of, eagerly, quiet
 
 
 @dataclass(frozen=True)
@@ -30,18 +30,12 @@ class OneStep:
 @never_raises
 def one_step(model, batch) -> OneStep:
     """Train one step with model.fit() and compare the weights. ``batch``: (x, y), a dict with labels, or a dataset. It changes the model."""
-    need_model(model)
-    if getattr(model, "optimizer", None) is None:
-        raise CannotExamine(_("the model is not compiled."), _("Call compile_model(model) first."))
-    batch = first_batch(batch) if is_dataset(batch) else batch
+    need_compiled(model)
+    batch = one_batch(batch)
     free = {id(weight) for weight in model.trainable_variables}
     before = [weight.numpy() for weight in model.weights]
-    as_compiled, model.run_eagerly = model.run_eagerly, True  # a graph for one step costs more than it saves
-    try:
-        with quiet():
-            model.fit(dataset_of(batch), verbose=0)
-    finally:
-        model.run_eagerly = as_compiled
+    with quiet(), eagerly(model):
+        model.fit(dataset_of(batch), verbose=0)
     changes = [float(np.abs(weight.numpy() - old).max()) for weight, old in zip(model.weights, before, strict=True)]
     moved = [change != 0 for change in changes]  # NaN counts as moved
     held = [id(weight) not in free for weight in model.weights]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from helpers.batches import class_ids, labels_of
-from helpers.guards import CannotExamine, first_batch, is_dataset, need_model, never_raises
+from helpers.guards import need_compiled, never_raises, one_batch
 from helpers.messages import _
 from helpers.probes.gradients_of import loss_of_batch
 from helpers.probes.report import report
@@ -36,10 +36,8 @@ def overfit_batch(model, batch, steps: int = 30) -> Overfit:
     """Train ``steps`` steps on one batch with the model's own optimizer and loss. It changes the model: give it one made for this."""
     import tensorflow as tf
 
-    need_model(model)
-    if getattr(model, "optimizer", None) is None:
-        raise CannotExamine(_("the model is not compiled."), _("Call compile_model(model) first."))
-    batch = first_batch(batch) if is_dataset(batch) else batch
+    need_compiled(model)
+    batch = one_batch(batch)
     weights, losses = model.trainable_variables, []
     model.optimizer.build(weights)
 

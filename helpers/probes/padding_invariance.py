@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from helpers.batches import inputs_of
-from helpers.guards import CannotExamine, first_batch, is_dataset, need_model, never_raises
+from helpers.guards import CannotExamine, need_model, never_raises, one_batch
 from helpers.messages import _
 from helpers.probes.report import report
 from helpers.probes.walk import logits_of
@@ -39,7 +39,7 @@ def padding_invariance(model, batch, pad_token_id: int = 0, extra: int = 8) -> P
     The batch keeps its own way of masking: where its mask covers padding, or where it has none, the added positions do so too.
     """
     need_model(model)
-    x = inputs_of(first_batch(batch) if is_dataset(batch) else batch)
+    x = inputs_of(one_batch(batch))
     ids = np.asarray(x.get("input_ids"))
     if ids.ndim != 2:
         raise CannotExamine(_("the batch has no input_ids of the form (rows, length)."), _("Pass one batch of to_tf_dataset()."))

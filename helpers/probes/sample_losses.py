@@ -8,6 +8,7 @@ import numpy as np
 from helpers.batches import class_ids, inputs_of, labels_of
 from helpers.guards import CannotExamine, first_batches, is_dataset, need_model, never_raises
 from helpers.messages import _
+from helpers.probes.frames import core_message
 from helpers.probes.report import report
 from helpers.probes.walk import keras_loss, owner_of_loss
 
@@ -84,8 +85,6 @@ def one_loss(loss, label: np.ndarray, logits: np.ndarray, jit: bool = False) -> 
         compute = tf.function(loss, jit_compile=True) if jit else loss
         return float(tf.reduce_mean(compute(tf.constant(label), tf.constant(logits)))), None
     except Exception as raised:
-        from helpers.probes.frames import core_message
-
         return np.nan, ": ".join(core_message(raised))
 
 

@@ -10,6 +10,7 @@ from helpers.batches import class_ids, labels_of
 from helpers.guards import CannotExamine, first_batches, need_model, never_raises
 from helpers.messages import _
 from helpers.pipeline import without_autotune
+from helpers.probes.evaluate_again import ACCURACIES
 from helpers.probes.report import report
 from helpers.probes.walk import logits_of, quiet
 
@@ -52,7 +53,7 @@ def score_against_baseline(model, dataset, batches: int = 200) -> Scores:
     np.add.at(confusion, (labels, answers), 1)
     with quiet():
         scores = model.evaluate(without_autotune(dataset.take(batches)), return_dict=True, verbose=0)
-    evaluated = next((value for name, value in scores.items() if name in ("accuracy", "acc")), None)
+    evaluated = next((value for name, value in scores.items() if name in ACCURACIES), None)
     predicted, majority = float((answers == labels).mean()), max(Counter(labels.tolist()).values()) / len(labels)
     few = permutations(range(classes)) if classes <= 6 else [range(classes)]
     permuted = max(float(sum(confusion[label, answer] for label, answer in enumerate(order)) / len(labels)) for order in few)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from helpers.guards import CannotExamine, first_batches, need_model, never_raises
+from helpers.guards import first_batches, need_compiled, never_raises
 from helpers.messages import _
 from helpers.probes.gradients_of import loss_of_batch
 from helpers.probes.report import report
@@ -38,9 +38,7 @@ def sweep_rates(model, train, lowest: float = 1e-6, highest: float = 1e-1, steps
     """
     import tensorflow as tf
 
-    need_model(model)
-    if getattr(model, "optimizer", None) is None:
-        raise CannotExamine(_("the model is not compiled."), _("Call compile_model(model) first."))
+    need_compiled(model)
     batches = first_batches(train, steps)
     rates, losses, smooth = np.geomspace(lowest, highest, steps), [], None
     weights = model.trainable_variables

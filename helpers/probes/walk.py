@@ -207,6 +207,16 @@ def logits_line(logits: np.ndarray) -> str:
 
 
 @contextlib.contextmanager
+def eagerly(model):
+    """The model's fit() and evaluate() without a graph: for a step or two a graph costs more than it saves."""
+    as_compiled, model.run_eagerly = model.run_eagerly, True
+    try:
+        yield
+    finally:
+        model.run_eagerly = as_compiled
+
+
+@contextlib.contextmanager
 def quiet():
     """Progress bars of map() and fit(), warnings, and the logs of the libraries do not belong in a walk."""
     import datasets
