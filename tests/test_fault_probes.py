@@ -344,7 +344,9 @@ def test_score_against_baseline_says_what_an_untrained_and_a_trained_model_are_w
 def test_one_step_counts_what_moves(own):
     import tensorflow as tf
 
-    step = one_step(own.fresh(), own.train)
+    model = own.fresh()
+    step = one_step(model, own.train)
+    assert not model.run_eagerly  # as it was compiled
     assert step.findings == {} and step.weights == step.free == step.moved
     assert 4e-5 < step.largest < 6e-5  # Adam's first step is the rate
     still = one_step(own.fresh(optimizer=tf.keras.optimizers.Adam(0.0)), own.batch)
