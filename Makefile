@@ -12,7 +12,7 @@ BOOT := $(shell for python in "$(PYTHON)" python3 python python3.13 python3.12 p
 SETUP = $(if $(BOOT),"$(BOOT)" tools/setup_env.py --python "$(PYTHON)",@echo "No Python found: install Python 3.11, 3.12 or 3.13, or name it: make lab PYTHON=/path/to/python3.11" >&2; exit 1; :)
 RUN = $(SETUP) run
 
-.PHONY: help lab test test-quick test-oldest check lint format notebooks outputs assets assets-data bench measure lock clean
+.PHONY: help lab test test-quick test-oldest check lint format notebooks outputs assets assets-data bench fault-table measure lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -56,6 +56,9 @@ assets-data: ## make only the data anew
 
 bench: ## the figures in the README
 	@$(RUN) -m helpers.build.bench
+
+fault-table: ## which probe reveals which fault: measured, and printed
+	@$(RUN) -m helpers.build.fault_table
 
 measure: ## what the texts of the lessons state about times and memory
 	@$(RUN) -m helpers.build.measure

@@ -5,8 +5,10 @@ Nothing that the pipeline says of itself is taken as the measure: the data and t
 
 import contextlib
 import functools
+import itertools
+import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +17,14 @@ from helpers.batches import class_ids, inputs_of
 from helpers.guards import CannotExamine, first_batches, first_line, is_dataset, release, shorten
 from helpers.messages import _
 from helpers.pipeline import describe, without_autotune
+from helpers.probes.compare_splits import entropy
 from helpers.probes.evaluate_again import ACCURACIES
 from helpers.probes.explain_error import explain_error
 from helpers.probes.look_at_batch import look_at_batch
 from helpers.probes.look_at_fit import call_of
 from helpers.probes.loss_at_start import cross_entropy
 from helpers.probes.rate_over_time import USUAL, rate_at
-from helpers.probes.walk import logits_of, loss_takes_probabilities, owner_of_loss, quiet, walk
+from helpers.probes.walk import logits_of, loss_takes_probabilities, owner_of_loss, quiet, scores_of, walk
 from helpers.sources import LABELS, find_checkpoint, load_mnli
 from helpers.verdict import Points, Verdict
 
@@ -30,6 +33,7 @@ SHORTEST = 64  # tokens: a script may cut its rows here, as the exercise's own d
 STEPS = 5  # on one batch
 LEAST_FALL = 100  # nats for a learning rate of 1, times the rates of the steps added up. Adam has 435 to 1480, Adagrad at 3e-4 20 to 35
 SECONDS_FOR_ALL_BATCHES = 60
+MIXED = 0.8  # of the label entropy of shuffled batches; shuffled ones have 0.97 to 1.03, a buffer of 16 rows in sorted data 0.2
 
 
 class Point(NamedTuple):
@@ -46,7 +50,7 @@ def check_pipeline(pipeline, owner: str | None, ill, diff: str | None = None, ea
 
     ``eagerly``: the steps of training without a graph, which is faster, and blind for what fails only in a graph.
     """
-    points = Points(total=12)
+    points = Points(total=14)
     for point in points_of(pipeline, owner, eagerly):
         if not points.hold(*point):
             break
@@ -75,8 +79,9 @@ def points_of(pipeline, owner: str | None, eagerly: bool):
     with quiet():
         fit = fit_steps(pipeline, model, made, eagerly)
     yield fit_point(fit)
-    yield training_point(fit, model)
+    yield moving_point(fit)
     yield loss
+    yield falling_point(fit, model)
     yield metric_point(made)
 
 
@@ -112,6 +117,17 @@ class Audit:
     strange: int
     unmasked: int
     wrong: list[tuple]
+    of_batches: list[list] = field(default_factory=list)
+
+    @property
+    def mixed(self) -> float:
+        """The mean entropy of the labels in a batch, as a share of what it would be if the same labels came in any order."""
+        rows = [label for labels in self.of_batches for label in labels]
+        random.Random(0).shuffle(rows)
+        sizes = itertools.accumulate((len(labels) for labels in self.of_batches), initial=0)
+        by_chance = [rows[start:end] for start, end in itertools.pairwise(sizes)]
+        here, there = (np.mean([entropy(Counter(labels)) for labels in batches]) for batches in (self.of_batches, by_chance))
+        return float(here / there) if there else 1.0
 
 
 def audit_rows(dataset, split: str, one) -> Audit:
@@ -127,6 +143,7 @@ def audit_rows(dataset, split: str, one) -> Audit:
         x = inputs_of(batch)
         ids, mask = np.asarray(x["input_ids"]), np.asarray(x["attention_mask"]) if "attention_mask" in x else None
         labels = class_ids(look_at_batch(batch).labels, len(ids))
+        audit.of_batches.append(labels)
         audit.rows += len(ids)
         text = ids != pad
         audit.unmasked += len(ids) if mask is None or mask.shape != ids.shape else int((text != (mask == 1)).any(1).sum())
@@ -170,12 +187,13 @@ def takes_probabilities(made: dict) -> bool:
 
 
 def data_points(dataset, split: str, one):
-    """Four points of one dataset."""
+    """Four points of one dataset, and a fifth of the training rows."""
     texts = {
         "mask": _("the mask covers the text and leaves out the padding"),
         "whole": _("the texts are whole"),
         "labels": _("the labels of all batches are the labels of the data"),
         "rows": _("every training row is used"),
+        "mixed": _("the classes come mixed"),
     }
     try:
         audit = audit_rows(dataset, split, one)
@@ -213,6 +231,15 @@ def data_points(dataset, split: str, one):
         _("{missing} of {rows} rows of {split} are left out.").format(missing=audit.missing, rows=ROWS[split], split=split),
         _("Repair the cause, and keep the rows."),
     )
+    if split == "train":
+        yield Point(
+            texts["mixed"],
+            audit.mixed > MIXED,
+            _("The rows of a class come together: the labels in a batch are mixed {share:.0%} as well as in a shuffled order.").format(
+                share=audit.mixed
+            ),
+            _("Write: to_tf_dataset(shuffle=True, …). It shuffles all rows, not a small part of them."),
+        )
 
 
 def most_common(wrong: list[tuple]) -> str:
@@ -248,6 +275,12 @@ def model_point(fresh, trained) -> Point:
     if outputs != len(LABELS):
         said = _("The model has {outputs} outputs, and the data have {labels} labels.").format(outputs=outputs, labels=len(LABELS))
         return Point(text, False, said, _("Build it with num_labels=3."))
+    of_model = getattr(config, "id2label", None) or {}
+    differing = [number for number, name in enumerate(LABELS) if str(of_model.get(number, name)) not in (name, f"LABEL_{number}")]
+    if differing:
+        said = _("The model calls class {number} {model}, and the data call it {data}.")
+        said = said.format(number=differing[0], model=of_model[differing[0]], data=LABELS[differing[0]])
+        return Point(text, False, said, _("Give the names in the order of the data, or leave id2label= out."))
     if fresh is trained:
         said = _("build_model() gave the same model twice, so it keeps what an earlier training made of it.")
         return Point(text, False, said, _("Build the model inside build_model()."))
@@ -275,7 +308,8 @@ class FitSteps:
     trained: batches · steps, batches: of an epoch, as fit() counts them and as they were given, None where not known ·
     others: "train", "validation" or "evaluate" where other data are taken than were given · uneven: rows do not count the same ·
     part: ("fit" or "evaluate", batches of validation that it takes, batches of validation) where these are fewer ·
-    error: what was raised, explained · raised_in: "fit" or "evaluate" · before, after: the loss of the batch · moved: weight tensors.
+    waits_for: (a name that a callback waits for and that is not reported, the names that are) · scores: what is wrong with those of evaluate() ·
+    error: what was raised, explained · raised_in: "fit" or "evaluate" · before, after: the loss of the batch · moved: weight tensors, held: of them marked as frozen.
     """
 
     trained: int = 0
@@ -284,11 +318,14 @@ class FitSteps:
     others: str | None = None
     part: tuple[str, int, int] | None = None
     uneven: bool = False
+    waits_for: tuple[str, tuple] | None = None
+    scores: str | None = None
     error: object = None
     raised_in: str = ""
     before: float = 0.0
     after: float = 0.0
     moved: int = 0
+    held: int = 0
     weights: int = 0
 
 
@@ -305,6 +342,7 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
     model.run_eagerly = model.run_eagerly or eagerly
     model_fit = model.fit
     options = tf.config.optimizer.get_experimental_options()
+    reported, monitors = {}, []
 
     class Watch(tf_keras.callbacks.Callback):
         def on_train_begin(self, logs=None):
@@ -312,6 +350,7 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
 
         def on_train_batch_end(self, number, logs=None):
             seen.trained += 1
+            reported.update(logs or {})
             if seen.trained >= STEPS:
                 raise Enough
 
@@ -328,7 +367,9 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
             seen.others = seen.others or "validation"
         seen.part = part_of("fit", given["validation_data"], given["validation_steps"], batches_of_validation)
         callbacks = given["callbacks"] or []
-        given["callbacks"] = [*(callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]), Watch()]
+        callbacks = [*callbacks] if isinstance(callbacks, (list, tuple)) else [callbacks]
+        monitors.extend(callback.monitor for callback in callbacks if hasattr(callback, "monitor"))
+        given["callbacks"] = [*callbacks, Watch()]
         given["verbose"] = 0
         if not model.run_eagerly:
             with contextlib.suppress(Exception):  # what fails here fails in fit() too
@@ -343,16 +384,24 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
         seen.raised_in, seen.error = "fit", error_of_stage(pipeline.fit, model, (train, validation), "fit", watched_fit)
     finally:
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": options.get("disable_meta_optimizer", False)})
+    names = (*reported, *(f"val_{name}" for name in reported))
+    seen.waits_for = next(((name, names) for name in monitors if reported and name not in names), None)
     if not seen.error:
         watch_evaluate(pipeline, model, validation, batches_of_validation, made["validation_batch"], seen)
     seen.after, seen.weights = cross_entropy_of(model, batch), len(weights)
-    seen.moved = sum(not np.array_equal(old, new.numpy()) for old, new in zip(weights, model.weights, strict=True))
+    moved = [not np.array_equal(old, new.numpy()) for old, new in zip(weights, model.weights, strict=True)]
+    free = {id(weight) for weight in model.trainable_variables}
+    seen.moved, seen.held = sum(moved), sum(m and id(w) not in free for m, w in zip(moved, model.weights, strict=True))
     return seen
 
 
 def watch_evaluate(pipeline, model, validation, batches: int | None, batch, seen: FitSteps):
-    """Call the pipeline's evaluate(), and look at what it gives to model.evaluate(). The walk has run it already."""
+    """Call the pipeline's evaluate(), and look at what it gives to model.evaluate(). The walk has run it already.
+
+    One that does not call model.evaluate() is called twice, and its scores are compared with the model's logits.
+    """
     model_evaluate = model.evaluate
+    scores = []
 
     def watched_evaluate(*args, **kwargs):
         given = call_of(model_evaluate, args, kwargs).arguments
@@ -360,8 +409,22 @@ def watch_evaluate(pipeline, model, validation, batches: int | None, batch, seen
         seen.part = seen.part or part_of("evaluate", given["x"], given["steps"], batches)
         raise Enough
 
+    def twice(model, validation):
+        scores.extend(scores_of(pipeline.evaluate(model, validation)) for _time in range(2))
+
     seen.raised_in = "evaluate"
-    seen.error = error_of_stage(pipeline.evaluate, model, (validation,), "evaluate", watched_evaluate)
+    seen.error = error_of_stage(twice, model, (validation,), "evaluate", watched_evaluate)
+    if len(scores) < 2:
+        return
+    wanted = cross_entropy_of(model, batch)
+    if any(abs(scores[0][name] - scores[1][name]) > 1e-4 for name in scores[0]):
+        seen.scores = _(
+            "evaluate() gave two scores for the same model and the same rows: the loss was {first:.4f}, then {second:.4f}."
+        ).format(first=scores[0]["loss"], second=scores[1]["loss"])
+    elif abs(scores[0]["loss"] - wanted) > 1e-2:
+        seen.scores = _("evaluate() says the loss is {said:.4f}, and the logits of the trained model have {wanted:.4f}.").format(
+            said=scores[0]["loss"], wanted=wanted
+        )
 
 
 def error_of_stage(stage, model, data: tuple, name: str, watched):
@@ -438,6 +501,17 @@ def fit_point(fit: FitSteps) -> Point:
         stage, taken, batches = fit.part
         said = _("{stage}() takes {taken} of {batches} batches of the validation data.")
         return Point(text, False, said.format(stage=stage, taken=taken, batches=batches), _("Evaluate on all of them."))
+    if fit.steps and fit.batches and fit.steps > fit.batches:
+        said = _("fit() is to take {steps} batches in an epoch, and the data end after {batches}.").format(
+            steps=fit.steps, batches=fit.batches
+        )
+        return Point(text, False, said, _("Leave steps_per_epoch= out: fit() counts the batches itself."))
+    if fit.waits_for:
+        name, names = fit.waits_for
+        said = _("A callback waits for {name}, and Keras reports {names}.").format(name=name, names=", ".join(names))
+        return Point(text, False, said, _("Give it a name that is reported, monitor=, or leave the callback out."))
+    if fit.scores:
+        return Point(text, False, fit.scores, _("Write: return model.evaluate(validation, return_dict=True)."))
     if fit.steps and fit.batches and fit.steps < fit.batches:
         said = _("fit() takes {steps} of {batches} batches in an epoch.").format(steps=fit.steps, batches=fit.batches)
         return Point(text, False, said, step)
@@ -451,15 +525,22 @@ def fit_point(fit: FitSteps) -> Point:
     return Point(text, not fit.uneven, _("The rows of a batch have different weights."), _("Leave class_weight and sample weights out."))
 
 
-def training_point(fit: FitSteps, model) -> Point:
-    """All weights move, at a rate that fits, and the loss of the batch falls."""
-    text = _("training moves the weights, and the loss falls")
-    if fit.moved < fit.weights:
-        said = _(
-            "{moved} of {count} weight tensors moved in {steps} steps. The others get no direction from the loss, are frozen, or move too little to be seen."
-        )
-        step = _("Use a loss that can be differentiated, a learning rate above 0, and a model that is not frozen.")
-        return Point(text, False, said.format(moved=fit.moved, count=fit.weights, steps=fit.trained), step)
+def moving_point(fit: FitSteps) -> Point:
+    """All weights move, and none that is marked as frozen."""
+    text = _("training moves all weights")
+    if fit.held:
+        said = _("{count} weight tensors are marked as frozen, and moved: they were free when compile() was called.")
+        return Point(text, False, said.format(count=fit.held), _("Take trainable = False away, or set it before compile()."))
+    said = _(
+        "{moved} of {count} weight tensors moved in {steps} steps. The others get no direction from the loss, are frozen, or move too little to be seen."
+    )
+    step = _("Use a loss that can be differentiated, a learning rate above 0, and a model that is not frozen.")
+    return Point(text, fit.moved >= fit.weights, said.format(moved=fit.moved, count=fit.weights, steps=fit.trained), step)
+
+
+def falling_point(fit: FitSteps, model) -> Point:
+    """The learning rate fits, and the loss of the batch falls as it should at such rates."""
+    text = _("the learning rate fits, and the loss falls")
     highest, middle = rates(model.optimizer)
     keep = _("Keep the script's rate, 5e-5.")
     if not 0.99 * USUAL[0] <= highest <= 1.01 * USUAL[1]:

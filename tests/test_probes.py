@@ -405,7 +405,7 @@ def test_a_known_error_is_raised_live_and_recognised(text):
 def test_every_known_error_is_raised_by_a_test():
     from helpers.faults import CATALOGUE
 
-    raised = [fault.error_text for fault in CATALOGUE.values()] + list(LIVE)
+    raised = [fault.error_text for fault in CATALOGUE.values() if not fault.silent] + list(LIVE)
     for known in known_errors():
         assert any(known.text in text or text in known.text for text in raised), known.text
 

@@ -94,4 +94,44 @@ def known_errors() -> list[KnownError]:
             ),
             _("Compare the shapes of the labels and of the logits, and the class of the model."),
         ),
+        KnownError(
+            "`logits` and `labels` must have the same shape",
+            "loss",
+            _("The loss wants one label for each output, as a binary loss does, and there is one class id for each row."),
+            _("Use the sparse categorical cross-entropy: it takes class ids."),
+        ),
+        KnownError(
+            "'NoneType' object has no attribute 'shape'",
+            "fit",
+            _(
+                "Something was asked for its shape that is not there. With class_weight it is y: with the model's own loss the labels are among the inputs."
+            ),
+            _("Leave class_weight out, or give the labels as y and name a Keras loss."),
+        ),
+        KnownError(
+            "slice index 0 of dimension 0 out of bounds",
+            "fit",
+            _("A batch axis is missing: the dataset gives one row at a time, and its label is a single number."),
+            _("Look at one batch: its first axis must count the rows. Give to_tf_dataset() a batch_size."),
+        ),
+        KnownError(
+            "are incompatible",
+            "fit",
+            _("Two things that are compared differ in shape. In a metric: one class id for each row, and one number for each output."),
+            _('Compare the shapes in the message with the labels and the logits. Write metrics=["accuracy"].'),
+        ),
+        KnownError(
+            "`validation_split` is only supported for",
+            "fit",
+            _("validation_split cuts arrays. A tf.data.Dataset it cannot cut."),
+            _("Give fit() the validation rows: validation_data=validation."),
+        ),
+        KnownError(
+            "is not in [0,",
+            "forward",
+            _(
+                "An embedding was asked for a row that it has not: a text longer than the model's positions, or an id outside its vocabulary."
+            ),
+            _("Compare the length of a batch with config.max_position_embeddings, and its largest id with config.vocab_size."),
+        ),
     ]
