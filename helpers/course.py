@@ -6,7 +6,7 @@ Names are the key everywhere: a lesson is "01_the_broken_script", a task is "01/
 import difflib
 import functools
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from helpers.faults import CATALOGUE, Changes
@@ -26,7 +26,8 @@ class Program:
 @dataclass(frozen=True)
 class Task:
     """start: the fault whose script the learner repairs, None for a task without a script · owner: who must compute the loss,
-    "model" or "keras", None where either may · stage: where the walk finds the fault, where that matters.
+    "model" or "keras", None where either may · stage: where the walk finds the fault, where that matters · unseen: name of an unseen
+    pipeline -> its fault · choices: the faults among which it is looked for, none where its stage is asked for · probes: that give evidence.
     """
 
     name: str
@@ -37,6 +38,9 @@ class Task:
     stage: str | None = None
     repairs: tuple[Program, ...] = ()
     mistakes: tuple[Program, ...] = ()
+    unseen: dict[str, str] = field(default_factory=dict)
+    choices: tuple[str, ...] = ()
+    probes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,9 @@ def _task(table: dict) -> Task:
         stage=table.get("stage"),
         repairs=tuple(_program(program, table.get("start"), "repair") for program in table.get("repair", [])),
         mistakes=tuple(_program(program, table.get("start"), "mistake") for program in table.get("mistake", [])),
+        unseen=dict(table.get("unseen", {})),
+        choices=tuple(table.get("choices", [])),
+        probes=tuple(table.get("probes", [])),
     )
 
 

@@ -1,7 +1,9 @@
 """The answer of a check."""
 
+import functools
 from dataclasses import dataclass
 
+from helpers.guards import first_line, release
 from helpers.messages import _
 
 
@@ -54,3 +56,18 @@ class Points:
         return Verdict(
             passed, tuple(self.points), self.total, self.message, next_step if passed else self.next_step, debrief if passed else ""
         )
+
+
+def never_a_traceback(check):
+    """A check that meets something it cannot read answers a Verdict that says so instead of a traceback of its own."""
+
+    @functools.wraps(check)
+    def checked(*args, **kwargs) -> Verdict:
+        try:
+            return check(*args, **kwargs)
+        except (Exception, SystemExit) as error:  # a stage that calls exit() must not end the kernel
+            release(error)
+            what = _("The check could not read what it got: {kind}: {error}").format(kind=type(error).__name__, error=first_line(error))
+            return Verdict(False, (), 1, what, _("Compare what you passed with help({check}).").format(check=check.__name__))
+
+    return checked

@@ -3,7 +3,7 @@
 Looked for: missing, empty, misspelt or ill-typed entries; names used twice; a lesson without its source or notebooks; a notebook
 without a lesson; a task that no exercise uses, and one that an exercise uses and the manifest has not; an unknown fault, owner or
 stage; a task with a script that has no accepted repair or no tempting wrong one; a change whose old text does not stand exactly
-once in the start script; an assertion behind a sentence (a cell tagged hidden-assertion) that was removed, or is not listed.
+once in the start script; an unseen pipeline whose fault is unknown, not among the choices, or shown by none of the probes; an assertion behind a sentence (a cell tagged hidden-assertion) that was removed, or is not listed.
 """
 
 import argparse
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from helpers.build.notebooks import MADE_FROM, ROOT
 from helpers.course import changes_in_catalogue
+from helpers.diagnosis import FIELDS
 from helpers.faults import CATALOGUE
 from helpers.scripts import change_script
 
@@ -36,6 +37,9 @@ TASK = {
     "start": (str, False),
     "owner": (str, False),
     "stage": (str, False),
+    "unseen": (dict, False),
+    "choices": (list, False),
+    "probes": (list, False),
     "repair": (list, False),
     "mistake": (list, False),
 }
@@ -102,6 +106,7 @@ def problems_of_task(task: dict, lesson_number: str) -> list[str]:
         problems.append(f"owner is {task['owner']!r}, and must be one of {', '.join(OWNERS)}")
     if "stage" in task and task["stage"] not in stages():
         problems.append(f"there is no stage {task['stage']!r}; stages are {', '.join(stages())}")
+    problems += _problems_of_unseen(task)
     repairs, mistakes = _tables(task, "repair"), _tables(task, "mistake")
     if "start" not in task:
         return problems + (["it has repairs or mistakes, and no start that they change"] if repairs or mistakes else [])
@@ -115,6 +120,22 @@ def problems_of_task(task: dict, lesson_number: str) -> list[str]:
             problems += [
                 f"{kind} {program.get('name')!r}: {problem}" for problem in _problems_of_program(program, kind, entries, task["start"])
             ]
+    return problems
+
+
+def _problems_of_unseen(task: dict) -> list[str]:
+    unseen, choices, probes = (task.get(name) or kind() for name, kind in (("unseen", dict), ("choices", list), ("probes", list)))
+    if not (isinstance(unseen, dict) and isinstance(choices, list) and isinstance(probes, list)):
+        return []  # said already, by their types
+    problems = [f"there is no fault {fault!r} in helpers/faults.py" for fault in [*unseen.values(), *choices] if fault not in CATALOGUE]
+    problems += [f"there is no probe {probe!r} in helpers/diagnosis.py" for probe in probes if probe not in FIELDS]
+    if unseen and not probes:
+        problems.append("it has unseen pipelines, and no probes that may give the evidence")
+    for name, fault in unseen.items():
+        if choices and fault not in choices:
+            problems.append(f"the fault {fault} of {name} is not among the choices")
+        if fault in CATALOGUE and not {probe for probe, _field in CATALOGUE[fault].evidence} & set(probes):
+            problems.append(f"none of its probes shows the fault {fault} of {name}")
     return problems
 
 

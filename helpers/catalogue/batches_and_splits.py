@@ -12,6 +12,7 @@ _ROLLED: Changes = [(RETURN, '    return train.map(lambda x: {**x, "labels": tf.
 FAULTS = [
     Fault(
         "sorted_rows", "F13", "own_loss", _SORTED, reveals=("compare_splits", "sorted"),
+        evidence=(("compare_splits", "entropy"),),
         explanation=_("All rows of one class come together, and nothing mixes them. The model learns to say that class, then the next, and forgets the one before."),
         repairs={"shuffled": [('tokenized["train"].to_tf_dataset(', 'tokenized["train"].to_tf_dataset(shuffle=True, ')], "not sorted": [('.sort("label")', "")]},
         mistakes=[
@@ -22,18 +23,21 @@ FAULTS = [
     ),
     Fault(
         "train_as_validation", "F14", "own_loss", _TRAIN_AS_VALIDATION, reveals=("compare_splits", "rows_in_both"),
+        evidence=(("compare_splits", "overlap"), ("compare_splits", "rows")),
         explanation=_("The validation rows are training rows. The score says how much was learnt by heart, not what will hold for new rows."),
         repairs={"its own rows": back(_TRAIN_AS_VALIDATION)},
         mistakes=[Mistake("fewer of them", [("return train, validation", "return train, validation.take(94)")], "In the validation data: ")],
     ),
     Fault(
         "reshuffled_split", "F14", "own_loss", _RESHUFFLED, reveals=("compare_splits", "rows_in_both"),
+        evidence=(("compare_splits", "overlap"),),
         explanation=_("shuffle() draws a new order each time the dataset is read, so take() and skip() cut at another place in every epoch. After two epochs many validation rows have been trained on."),
         repairs={"two splits of the data": back(_RESHUFFLED)},
         mistakes=[Mistake("a larger buffer", [("shuffle(300)", "shuffle(3000)")], "rows of train are left out")],
     ),
     Fault(
         "rare_class", "F16", "own_loss", _RARE, reveals=("audit_labels", "imbalanced"),
+        evidence=(("audit_labels", "counts"),),
         explanation=_("Nine of ten rows of class 0 are gone. A model that hardly ever says 0 is right often enough, so it says 0 hardly ever."),
         repairs={"all rows": back(_RARE)},
         mistakes=[
@@ -43,6 +47,7 @@ FAULTS = [
     ),
     Fault(
         "labels_of_the_row_before", "F15", "own_loss", _ROLLED, reveals=("compare_with_data", "other_labels"),
+        evidence=(("compare_with_data", "others"),),
         explanation=_("Each row has the label of another row of its batch. Everything runs, every count is right, and there is nothing to learn."),
         repairs={"its own labels": back(_ROLLED)},
         mistakes=[

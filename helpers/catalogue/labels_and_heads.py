@@ -67,12 +67,14 @@ FAULTS = [
     ),
     Fault(
         "labels_from_one", "F02", "own_loss", _FROM_ONE, reveals=("audit_labels", "from_one"),
+        evidence=(("audit_labels", "counts"), ("audit_labels", "outputs")),
         explanation=_("The labels are 1, 2 and 3, and the head has a fourth output, 0, that no row uses. It trains, but each answer means the class before it."),
         repairs={"from zero": back(_FROM_ONE)},
         mistakes=[Mistake("only the head made smaller", [("num_labels=4", "num_labels=3")], "outside the valid range")],
     ),
     Fault(
         "one_output", "F03", "own_loss", _ONE_OUTPUT, reveals=("audit_labels", "outside_the_head"),
+        evidence=(("audit_labels", "outputs"),),
         explanation=_("With num_labels=1 the model takes its task for a regression: its own loss is the squared difference between its one number and the label."),
         repairs={"three outputs": back(_ONE_OUTPUT)},
         mistakes=[
@@ -82,6 +84,7 @@ FAULTS = [
     ),
     Fault(
         "other_class_names", "F24", "own_loss", _OTHER_NAMES, reveals=("audit_labels", "names_differ"),
+        evidence=(("audit_labels", "names"),),
         explanation=_("The model's id2label says that class 0 is contradiction. The data say that 0 is entailment. It trains well, and whoever reads its answers by name reads them wrongly."),
         repairs={"without names": back(_OTHER_NAMES), "the names of the data": [('0: "contradiction", 1: "neutral", 2: "entailment"', '0: "entailment", 1: "neutral", 2: "contradiction"')]},
         mistakes=[Mistake("the labels turned round", [(RETURN, '    return [data.map(lambda x: {**x, "labels": 2 - x["labels"]}) for data in (train, validation)]\n')], "labels are not the labels of the data")],
@@ -96,6 +99,7 @@ FAULTS = [
     ),
     Fault(
         "one_hot_metric", "F08", "keras_loss", _CATEGORICAL_METRIC, reveals=("evaluate_again", "metric_differs"),
+        evidence=(("evaluate_again", "first"),),
         explanation=_("categorical_accuracy compares the largest logit with the largest of one-hot labels. The labels are class ids, so it counts something else."),
         repairs={"the string": back(_CATEGORICAL_METRIC), "the metric for class ids": [("categorical_accuracy", "sparse_categorical_accuracy")]},
         mistakes=[Mistake("binary accuracy", [("categorical_accuracy", "binary_accuracy")], "the metric binary_accuracy says")],

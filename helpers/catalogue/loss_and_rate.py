@@ -49,12 +49,14 @@ _LONGER = ("epochs=1", "epochs=3")
 FAULTS = [
     Fault(
         "string_loss", "F04", "keras_loss", _STRING_LOSS, reveals=("loss_at_start", "another_loss"),
+        evidence=(("loss_at_start", "loss"),),
         explanation=_("The string stands for a loss that takes probabilities. The model gives logits: numbers of any size, below zero too."),
         repairs={"from logits": back(_STRING_LOSS), "the model's own loss": [('loss="sparse_categorical_crossentropy", ', "")]},
         mistakes=[_LOWER_RATE, Mistake("train longer", [_LONGER], "logits for probabilities")],
     ),
     Fault(
         "softmax_twice", "F04", "keras_loss", _SOFTMAX_TWICE, reveals=("overfit_batch", "does_not_learn"),
+        evidence=(("overfit_batch", "last"),),
         explanation=_("The answers have gone through a softmax, and the loss takes them for logits and applies it again. The loss cannot fall below 0.55, however right the answers are."),
         repairs={
             "no softmax": [("answers = tf.nn.softmax(logits)", "answers = logits")],
@@ -64,6 +66,7 @@ FAULTS = [
     ),
     Fault(
         "mean_squared_error", "F05", "keras_loss", _SQUARES, reveals=("loss_at_start", "another_loss"),
+        evidence=(("loss_at_start", "loss"),),
         explanation=_("The squared error pulls each logit to the number of the class, as if contradiction were twice as much as neutral."),
         repairs={"cross-entropy": back(_SQUARES), "the model's own loss": [('loss="mse", ', "")]},
         mistakes=[_LOWER_RATE, Mistake("the mean absolute error", [('"mse"', '"mae"')], "cross-entropy of its logits")],
@@ -78,6 +81,7 @@ FAULTS = [
     ),
     Fault(
         "adam_string", "F06", "own_loss", _ADAM_STRING, reveals=("rate_over_time", "too_high"),
+        evidence=(("rate_over_time", "first"), ("rate_over_time", "middle"), ("rate_over_time", "last"), ("rate_over_time", "highest"), ("one_step", "largest")),
         explanation=_("The string stands for Adam with its default rate, 0.001. That is twenty times the rate of fine-tuning, and it overwrites what pretraining has learnt."),
         repairs={"5e-5": back(_ADAM_STRING), "AdamW": [('optimizer="adam"', "optimizer=tf.keras.optimizers.AdamW(3e-5, weight_decay=0.01)")]},
         mistakes=[
@@ -88,18 +92,21 @@ FAULTS = [
     ),
     Fault(
         "unknown_steps", "F06", "own_loss", _UNKNOWN_STEPS, reveals=("rate_over_time", "too_low"),
+        evidence=(("rate_over_time", "first"), ("rate_over_time", "middle"), ("rate_over_time", "last"), ("rate_over_time", "highest"), ("one_step", "moved"), ("one_step", "largest")),
         explanation=_("After filter() a dataset does not know its length: its cardinality is -2. A schedule of -2 steps is over before the first, so the rate is 0 and nothing moves."),
         repairs={"a constant rate": [("Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, steps, 0.0))", "Adam(5e-5)")], "counted before the filter": [('    train = train.filter(lambda x: tf.shape(x["input_ids"])[1] < 100)\n    steps = int(train.cardinality())\n', "    steps = int(train.cardinality())\n")]},
         mistakes=[Mistake("a higher rate to begin with", [("PolynomialDecay(5e-5", "PolynomialDecay(5e-3")], "moved")],
     ),
     Fault(
         "too_few_steps", "F06", "own_loss", _TOO_FEW_STEPS, reveals=("rate_over_time", "ends_too_soon"),
+        evidence=(("rate_over_time", "middle"), ("rate_over_time", "last")),
         explanation=_("The schedule counts batches of 64 rows, and the batches have 8. After 37 of 300 steps the rate is 0, and the rest of the epoch trains nothing."),
         repairs={"batches of 8": [("2400 // 64", "2400 // 8")], "a constant rate": back(_TOO_FEW_STEPS)},
         mistakes=[Mistake("train longer", [_LONGER], "before half of the epoch is over")],
     ),
     Fault(
         "zero_by_zero", "F07", "keras_loss", _ZERO_BY_ZERO, reveals=("loss_at_start", "not_finite"), stage="loss",
+        evidence=(("loss_at_start", "loss"), ("gradients_of", "loss"), ("walk", "message")),
         explanation=_("The rows of a batch are padded to one length, so longest minus shortest is 0, and 0 divided by 0 is NaN. One weight that is NaN makes the loss NaN, and one step makes all weights of the model NaN."),
         repairs={"no weights": back(_ZERO_BY_ZERO)},
         mistakes=[
@@ -134,12 +141,14 @@ FAULTS = [
     ),
     Fault(
         "monitor_of_no_metric", "F26", "own_loss", _MONITOR, reveals=("look_at_fit", "monitor_missing"),
+        evidence=(("look_at_fit", "monitors"),),
         explanation=_("The callback waits for val_acc. The metric is called accuracy, so Keras reports val_accuracy. It warns, and the callback never stops anything."),
         repairs={"its name": [("val_acc", "val_accuracy")], "the loss": [("val_acc", "val_loss")], "no callback": back(_MONITOR)},
         mistakes=[Mistake("another name", [("val_acc", "validation_accuracy")], "validation_accuracy")],
     ),
     Fault(
         "too_many_steps", "F12", "own_loss", _TOO_MANY_STEPS, reveals=("look_at_fit", "out_of_data"),
+        evidence=(("look_at_fit", "steps_per_epoch"),),
         explanation=_("steps_per_epoch counts batches, and 2400 is the number of rows. The data end after 300 batches: Keras warns, and stops the training there, whatever epochs= says."),
         repairs={"left out": back(_TOO_MANY_STEPS), "counted in batches": [("steps_per_epoch=2400", "steps_per_epoch=300")]},
         mistakes=[Mistake("fewer, and still rows", [("steps_per_epoch=2400", "steps_per_epoch=1200")], "300")],

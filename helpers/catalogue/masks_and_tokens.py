@@ -15,6 +15,7 @@ _BY_HAND = '[text.lower() for text in rows["premise"]], [text.lower() for text i
 FAULTS = [
     Fault(
         "no_mask", "F10", "own_loss", _NO_MASK, reveals=("padding_invariance", "no_mask"),
+        evidence=(("look_at_batch", "keys"), ("padding_invariance", "masked"), ("padding_invariance", "change")),
         explanation=_("Without a mask the model reads the padding as text. The answer for a row then depends on how long the longest row of its batch is."),
         repairs={"the mask among the columns": back(_NO_MASK)},
         mistakes=[
@@ -25,6 +26,7 @@ FAULTS = [
     ),
     Fault(
         "mask_of_ones", "F10", "own_loss", _MASK_OF_ONES, reveals=("padding_invariance", "mask_covers_padding"),
+        evidence=(("padding_invariance", "masked"), ("padding_invariance", "change")),
         explanation=_("A mask that is 1 everywhere says that the padding is text. It is as if there were no mask."),
         repairs={
             "the tokenizer's mask": back(_MASK_OF_ONES),
@@ -34,6 +36,7 @@ FAULTS = [
     ),
     Fault(
         "cased_tokenizer", "F11", "own_loss", _CASED, reveals=("decode_batch", "unknown_words"),
+        evidence=(("decode_batch", "unknown"), ("compare_with_data", "unknown")),
         explanation=_("The vocabulary of the checkpoint has lower-case words only. A tokenizer that keeps capitals turns each word with one into [UNK]."),
         repairs={"the checkpoint's tokenizer": back(_CASED), "lower case by hand": [('rows["premise"], rows["hypothesis"]', _BY_HAND)]},
         mistakes=[
@@ -43,6 +46,7 @@ FAULTS = [
     ),
     Fault(
         "cut_at_eight", "F09", "own_loss", _CUT, reveals=("decode_batch", "cut"),
+        evidence=(("decode_batch", "cut"), ("compare_with_data", "unknown")),
         explanation=_("With eight tokens for two sentences, most of both is gone. What is left of many rows is the same, with different labels."),
         repairs={"not cut": back(_CUT), "cut at 64": [("max_length=8", "max_length=64")]},
         mistakes=[

@@ -32,36 +32,42 @@ _WITH_DROPOUT: Changes = [
 FAULTS = [
     Fault(
         "frozen", "F17", "own_loss", _FROZEN, reveals=("gradients_of", "frozen"),
+        evidence=(("gradients_of", "trainable"), ("one_step", "free"), ("one_step", "moved")),
         explanation=_("The encoder is frozen, so only the head learns. Fine-tuning is meant to change the encoder."),
         repairs={"not frozen": back(_FROZEN), "set free again": [("trainable = False", "trainable = True")]},
         mistakes=[Mistake("a higher rate", [("Adam(5e-5)", "Adam(3e-4)")], "moved"), Mistake("train longer", [("epochs=1", "epochs=5")], "moved")],
     ),
     Fault(
         "frozen_after_compile", "F17", "own_loss", _FROZEN_LATE, reveals=("one_step", "frozen_but_moves"),
+        evidence=(("one_step", "free"),),
         explanation=_("The encoder is frozen after compile(). Keras trains what was free when compile() was called, so all weights move."),
         repairs={"not frozen": back(_FROZEN_LATE)},
         mistakes=[Mistake("frozen before compile()", [(_COMPILED + "    model.distilbert.trainable = False\n", "model.distilbert.trainable = False\n    " + _COMPILED)], "moved")],
     ),
     Fault(
         "kept_model", "F20", "own_loss", _KEPT, reveals=("compare_builds", "same_model"),
+        evidence=(("compare_builds", "head"),),
         explanation=_("build_model() gives the same model each time. A second compile() does not reset weights, so every run goes on from where the last one ended."),
         repairs={"a new model each time": back(_KEPT)},
         mistakes=[Mistake("compile it anew", [("def fit(model, train, validation):\n", "def fit(model, train, validation):\n    compile_model(model)\n")], "the same model twice")],
     ),
     Fault(
         "weights_not_loaded", "F21", "own_loss", _NOT_LOADED, reveals=("compare_builds", "encoder_differs"),
+        evidence=(("compare_builds", "encoder"),),
         explanation=_("from_config() builds the model with random weights. The checkpoint's weights are not read, so the pretraining is lost."),
         repairs={"from_pretrained": back(_NOT_LOADED)},
         mistakes=[Mistake("train longer", [("epochs=1", "epochs=5")], "not those of the checkpoint")],
     ),
     Fault(
         "another_model_scored", "F21", "own_loss", _ANOTHER_SCORED, reveals=("evaluate_again", "loss_differs"),
+        evidence=(("evaluate_again", "first"), ("evaluate_again", "second")),
         explanation=_("evaluate() builds a new model and scores that one. It has an untrained head, so the score stays at guessing, however well the training went."),
         repairs={"the trained model": back(_ANOTHER_SCORED), "the weights carried over": [("compile_model(again)", "compile_model(again)\n    again.set_weights(model.get_weights())")]},
         mistakes=[Mistake("train longer", [("epochs=1", "epochs=5")], "two scores for the same model")],
     ),
     Fault(
         "scored_with_dropout", "F23", "own_loss", _WITH_DROPOUT, reveals=("evaluate_again", "not_repeatable"),
+        evidence=(("evaluate_again", "first"), ("evaluate_again", "second")),
         explanation=_("training=True switches dropout on, so each score is another one, and all are too low."),
         repairs={"training=False": [("training=True", "training=False")], "model.evaluate, no dropout": back(_WITH_DROPOUT)},
         mistakes=[Mistake("train longer", [("epochs=1", "epochs=5")], "two scores for the same model")],

@@ -16,12 +16,14 @@ RARE = 0.5  # a class with less than half of its even share is rare
 
 @dataclass(frozen=True)
 class LabelAudit:
-    """rows: that were read · counts: class id -> rows · form: "ids", "one-hot" or "none" · outputs: of the model's head, None without a model."""
+    """rows: that were read · counts: class id -> rows · form: "ids", "one-hot" or "none" · outputs: of the model's head,
+    names: class id -> name, as the model's id2label has them; None without a model."""
 
     rows: int
     counts: dict[int, int]
     form: str
     outputs: int | None
+    names: dict[int, str] | None
     findings: dict[str, str]
 
     def __repr__(self) -> str:
@@ -52,7 +54,9 @@ def audit_labels(dataset, model=None, names: list[str] | None = None, batches: i
             form = "one-hot" if np.ndim(labels) == 2 and np.shape(labels)[1] > 1 else "ids"
             counts.update(class_ids(labels, here))
     counts = dict(sorted(counts.items(), key=str))
-    return LabelAudit(rows, counts, form, outputs, dict(label_findings(counts, rows, form, model, outputs, names)))
+    named = getattr(getattr(model, "config", None), "id2label", None)
+    named = {id_: named[id_] for id_ in sorted(named)} if named else None
+    return LabelAudit(rows, counts, form, outputs, named, dict(label_findings(counts, rows, form, model, outputs, names)))
 
 
 def label_findings(counts: dict, rows: int, form: str, model, outputs: int | None, names: list[str] | None):

@@ -16,16 +16,20 @@ FALLS_TO = 0.5  # of the loss at the start, after the given steps
 
 @dataclass(frozen=True)
 class Overfit:
-    """losses: before each step, in nats · accuracy: of the batch at the end, without dropout."""
+    """losses: before each step, in nats · last: of them · accuracy: of the batch at the end, without dropout."""
 
     losses: list[float]
     accuracy: float
     findings: dict[str, str]
 
+    @property
+    def last(self) -> float:
+        return self.losses[-1]
+
     def __repr__(self) -> str:
         lines = [
             (_("first loss"), f"{self.losses[0]:.3f}"),
-            (_("last loss"), f"{self.losses[-1]:.3f}"),
+            (_("last loss"), f"{self.last:.3f}"),
             (_("accuracy"), f"{self.accuracy:.2f}"),
         ]
         return report([(_("steps"), len(self.losses)), *lines], self.findings)

@@ -2,7 +2,8 @@
 
 from functools import cached_property
 
-from helpers.guards import NotExamined, first_batch, release
+from helpers.guards import NotExamined, first_batch, first_line, release
+from helpers.messages import _
 from helpers.pipeline import Pipeline, without_autotune
 from helpers.probes.audit_labels import audit_labels
 from helpers.probes.compare_builds import compare_builds
@@ -11,7 +12,7 @@ from helpers.probes.compare_with_data import compare_with_data
 from helpers.probes.decode_batch import decode_batch
 from helpers.probes.evaluate_again import evaluate_again
 from helpers.probes.gradients_of import gradients_of
-from helpers.probes.look_at_batch import look_at_batch
+from helpers.probes.look_at_batch import BatchView, look_at_batch
 from helpers.probes.look_at_fit import look_at_fit
 from helpers.probes.loss_at_start import loss_at_start
 from helpers.probes.one_step import one_step
@@ -19,7 +20,7 @@ from helpers.probes.overfit_batch import overfit_batch
 from helpers.probes.padding_invariance import padding_invariance
 from helpers.probes.rate_over_time import rate_over_time
 from helpers.probes.sample_losses import sample_losses
-from helpers.probes.walk import quiet, walk
+from helpers.probes.walk import Walk, quiet, walk
 
 
 class Parts:
@@ -69,24 +70,14 @@ class Parts:
         return model, overfit_batch(model, batch), batch
 
 
-def look(parts: Parts):
-    view = look_at_batch(parts.train)
-    return {"no_labels"} if view and view.labels_at is None else set()
-
-
-def stop(parts: Parts):
-    seen = walk(parts.pipeline)
-    return {seen.failing_stage} if seen and seen.failing_stage else set()
-
-
 def again(parts: Parts):
     model, _learnt, batch = parts.overfitted
     return evaluate_again(parts.pipeline.evaluate, model, batch)
 
 
 PROBES = {
-    "walk": stop,
-    "look_at_batch": look,
+    "walk": lambda parts: walk(parts.pipeline),
+    "look_at_batch": lambda parts: look_at_batch(parts.train),
     "audit_labels": lambda parts: audit_labels(parts.train, parts.model(), parts.names),
     "decode_batch": lambda parts: decode_batch(parts.train, parts.tokenizer, parts.model()),
     "padding_invariance": lambda parts: padding_invariance(parts.model(), parts.train),
@@ -104,20 +95,32 @@ PROBES = {
 }
 
 
+def answer_of(probe: str, parts: Parts):
+    """What the probe of this name says of the pipeline; NotExamined where a stage raises before the probe can look."""
+    try:
+        with quiet():
+            return PROBES[probe](parts)
+    except (Exception, SystemExit) as error:
+        release(error)
+        why = _("a stage raises {kind}: {error}").format(kind=type(error).__name__, error=first_line(error))
+        return NotExamined(why, _("See where it stops: walk(pipeline)."))
+
+
+def names_of(answer) -> set[str] | None:
+    """The names of what a probe found. The walk's is the stage where it stops; None where the probe could not look."""
+    if isinstance(answer, NotExamined):
+        return None
+    if isinstance(answer, Walk):
+        return {answer.failing_stage} - {None}
+    if isinstance(answer, BatchView):
+        return {"no_labels"} if answer.labels_at is None else set()
+    return set(answer.findings)
+
+
 def findings_of(pipeline: Pipeline, tokenizer, data=None, steps=None, probes=None) -> dict[str, set[str] | None]:
-    """Probe -> the names of its findings; None where it could not look. The walk's finding is the stage where it stops.
+    """Probe -> the names of its findings; None where it could not look.
 
     ``tokenizer``, ``data``, ``steps``: see Parts. ``probes``: names, all by default. About fifteen seconds in all.
     """
-    parts, found = Parts(pipeline, tokenizer, data, steps), {}
-    for name in probes or PROBES:
-        try:
-            with quiet():
-                answer = PROBES[name](parts)
-        except (Exception, SystemExit) as error:  # a stage that raises: the walk names it, and the other probes have nothing to look at
-            release(error)
-            answer = None
-        found[name] = (
-            None if answer is None or isinstance(answer, NotExamined) else answer if isinstance(answer, set) else set(answer.findings)
-        )
-    return found
+    parts = Parts(pipeline, tokenizer, data, steps)
+    return {probe: names_of(answer_of(probe, parts)) for probe in probes or PROBES}
