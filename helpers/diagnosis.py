@@ -1,9 +1,10 @@
 """Is a diagnosis right? The answer is compared with the fault, and the evidence is measured again, on the broken pipeline and on a healthy one."""
 
 import functools
+import re
 from collections.abc import KeysView
 
-from helpers.exercises import Case
+from helpers.exercises import Case, steady
 from helpers.faults import base_script
 from helpers.guards import NotExamined
 from helpers.messages import _
@@ -31,7 +32,7 @@ FIELDS = {  # that can be named as evidence, by probe. The findings of a probe a
 }
 LEAST_OF_A_MESSAGE = 20  # characters: fewer could stand in many messages
 CHANGES_EACH_TIME = ("shapes", "padded", "labels")  # of look_at_batch: the batch is drawn anew
-NEAR = 0.25  # of the way from the broken pipeline's number to the healthy one's: a number that is drawn anew lies within it
+NEAR = 0.5  # of the way to the healthy pipeline's number: of another batch, a number may be another, and it is nearer to this one's
 
 
 def judge_answer(case: Case, answer) -> tuple[tuple, tuple]:
@@ -107,7 +108,7 @@ def parts_of(script: str) -> Parts:
     from helpers.sources import find_checkpoint, load_mnli
 
     tokenizer = AutoTokenizer.from_pretrained(find_checkpoint())
-    return Parts(pipeline_from_script(script), tokenizer, load_mnli(train_rows=2400, validation_rows=750))
+    return Parts(steady(pipeline_from_script(script)), tokenizer, load_mnli(train_rows=2400, validation_rows=750))
 
 
 @functools.cache
@@ -119,7 +120,7 @@ def healthy_value(base: str, probe: str, field: str):
 def same_value(found, value, error_class: str | None = None) -> bool:
     """Whether ``value`` says what the probe found: a part of a message will do, names may stand in any order, None may be "nowhere"."""
     if isinstance(found, str) and isinstance(value, str):
-        whole, part = (" ".join(text.split()).lower().rstrip(" .") for text in (found, value))
+        whole, part = (re.sub("0x[0-9a-f]+", "0x", " ".join(text.split()).lower()).rstrip(" .") for text in (found, value))
         part = part.strip("'\"… ").removeprefix(f"{error_class}:".lower()).strip()
         return value == found or (len(part) >= LEAST_OF_A_MESSAGE and part in whole)
     if (
@@ -132,7 +133,7 @@ def same_value(found, value, error_class: str | None = None) -> bool:
         return value is None or (isinstance(value, str) and value.lower() in ("nowhere", "none"))
     if isinstance(found, tuple):
         return isinstance(value, (list, tuple)) and bool(found == tuple(value))
-    return type(found) is type(value) and bool(found == value)
+    return type(found) is type(value) and bool(found == value or (found != found and value != value))
 
 
 def near(found, value, healthy) -> bool:

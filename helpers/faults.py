@@ -7,7 +7,7 @@ from helpers.catalogue import batches_and_splits, labels_and_heads, labels_and_l
 from helpers.catalogue.fault import BASES, COLLATOR, COMPILE, KERAS_LOSS, OPTIONS, Changes, Fault, Mistake, back, base_script
 from helpers.messages import _
 
-__all__ = ["BASES", "CATALOGUE", "COLLATOR", "COMPILE", "GROUPS", "KERAS_LOSS", "OPTIONS", "Changes", "Fault", "Mistake", "back", "base_script", "fault"]  # fmt: skip
+__all__ = ["BASES", "CATALOGUE", "COLLATOR", "COMPILE", "GROUPS", "KERAS_LOSS", "OPTIONS", "SYMPTOMS", "Changes", "Fault", "Mistake", "back", "base_script", "fault"]  # fmt: skip
 
 # The groups of the public reports in tests/data/bug_reports.csv that can be met here. Not here: F18 memory (lessons 06 and 07),
 # F22 mixed precision (needs a GPU), F25 dtypes (an error of the library that is plain by itself).
@@ -35,6 +35,17 @@ GROUPS = {
     "F23": _("training and inference behave differently"),
     "F24": _("order of the classes"),
     "F26": _("the name that a callback waits for"),
+}
+
+# What is seen first, before any probe. helpers/fault_table.json has it for each fault, measured by `make fault-table`.
+SYMPTOMS = {
+    "stops": _("an error stops it"),
+    "nan": _("the loss is nan"),
+    "odd_start": _("before training the loss is far from ln C"),
+    "learns_nothing": _("after training the model is no better than a guess"),
+    "learns_little": _("the model learns, and less than it should"),
+    "two_scores": _("two scores of the same model do not agree"),
+    "looks_well": _("all numbers look well"),
 }
 
 CATALOGUE: dict[str, Fault] = {

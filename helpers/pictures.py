@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from helpers.curves import parting_step, smoothed
 from helpers.messages import _
 
 # Colours that stay apart for colour-blind eyes: Okabe and Ito, "Color Universal Design", 2008
@@ -63,15 +64,18 @@ def draw_losses(seen) -> Picture:
 
 
 def draw_sweep(sweep) -> Picture:
-    """The loss over a rising learning rate. ``sweep``: of sweep_rates()."""
-    figure, axes = canvas(_("A rising learning rate"), _("learning rate"), _("loss, smoothed (nats)"))
+    """The loss over a rising learning rate, where it climbs, and a tenth of that rate. ``sweep``: of sweep_rates()."""
+    figure, axes = canvas(_("A rising learning rate"), _("learning rate"), _("loss, mean of 10 (nats)"))
     axes.semilogx(sweep.rates, sweep.losses, color=BLUE)
-    axes.axvline(sweep.steepest, color=GREEN, ls="--", label=_("falls fastest: {rate:.0e}").format(rate=sweep.steepest))
+    said = [_("The loss starts at {first:.2f}").format(first=sweep.losses[0])]
     if sweep.climbs:
         axes.axvline(sweep.climbs, color=RED, ls=":", label=_("climbs from: {rate:.0e}").format(rate=sweep.climbs))
-    axes.legend(frameon=False)
-    said = _("The loss falls fastest at {fast:.0e}") + (_(" and climbs from {climbs:.0e} on.") if sweep.climbs else ".")
-    return Picture(figure, said.format(fast=sweep.steepest, climbs=sweep.climbs))
+        axes.axvspan(sweep.climbs, sweep.rates[-1], color=RED, alpha=0.08, lw=0)
+        axes.axvline(sweep.tenth, color=GREEN, ls="--", label=_("a tenth of that: {rate:.0e}").format(rate=sweep.tenth))
+        axes.legend(frameon=False, loc="lower right")
+        said += [_("it is lowest at {rate:.0e}, {loss:.2f}").format(rate=sweep.climbs, loss=min(sweep.losses))]
+        said += [_("and climbs from there to {last:.2f}").format(last=sweep.losses[-1])]
+    return Picture(figure, ", ".join(said) + ".")
 
 
 def draw_curves(curves: dict[str, list[float]], chance: float | None = None, smooth: int = 10) -> Picture:
@@ -87,27 +91,11 @@ def draw_curves(curves: dict[str, list[float]], chance: float | None = None, smo
         axes.axvline(parted, color=GREY, lw=1)
         side = "left" if parted < 0.6 * axes.get_xlim()[1] else "right"
         axes.annotate(_(" they part at step {step} ").format(step=parted), (parted, axes.get_ylim()[0]), color=BLACK, ha=side, va="bottom")
-        said.append(_("they part at step {step}").format(step=parted))
+        said.append(_("they part after {share:.2f} of the steps").format(share=parted / min(map(len, curves.values()))))
     if chance:
         axes.axhline(chance, color=GREY, ls=":", label=_("guessing: {chance:.2f}").format(chance=chance))
     axes.legend(frameon=False, loc="best")
     return Picture(figure, "; ".join(said) + ".")
-
-
-def smoothed(losses, smooth: int = 10) -> np.ndarray:
-    """The mean of the last ``smooth`` losses at each step."""
-    sums = np.cumsum(np.concatenate([[0.0], losses]))
-    steps = np.arange(1, len(losses) + 1)
-    first = np.maximum(steps - smooth, 0)
-    return (sums[steps] - sums[first]) / (steps - first)
-
-
-def parting_step(one, other, smooth: int = 10, apart: float = 0.1) -> int | None:
-    """The first step from which the smoothed losses stay more than ``apart`` nats from each other; None where they do not part."""
-    shorter = min(len(one), len(other))
-    near = np.abs(smoothed(one, smooth)[:shorter] - smoothed(other, smooth)[:shorter]) <= apart
-    step = int(np.flatnonzero(near)[-1]) + 1 if near.any() else 0
-    return step if step < shorter else None
 
 
 def draw_labels(counts: dict, names: list[str] | None = None) -> Picture:

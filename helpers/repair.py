@@ -72,7 +72,7 @@ def points_of(pipeline, owner: str | None, eagerly: bool):
     yield validation_point(made)
     with quiet():
         model = pipeline.build_model()
-    yield model_point(model, made["model"])
+    yield model_point(model, made["model"], made["batch"])
     loss = loss_point(made, owner)
     if not loss.holds and (owner not in (None, owner_of_loss(made["model"])) or takes_probabilities(made)):
         yield loss  # known already; such a loss may also move nothing, and that is not the cause
@@ -261,7 +261,7 @@ def validation_point(made: dict) -> Point:
 # ---------------------------------------------------------------- the model and its training
 
 
-def model_point(fresh, trained) -> Point:
+def model_point(fresh, trained, batch) -> Point:
     """The encoder of a freshly built model is the checkpoint's, weight by weight."""
     from transformers import TFAutoModelForSequenceClassification
 
@@ -275,6 +275,10 @@ def model_point(fresh, trained) -> Point:
     if outputs != len(LABELS):
         said = _("The model has {outputs} outputs, and the data have {labels} labels.").format(outputs=outputs, labels=len(LABELS))
         return Point(text, False, said, _("Build it with num_labels=3."))
+    given = logits_of(trained, batch).shape[-1]
+    if given != outputs:
+        said = _("config.num_labels of the model is {outputs}, and its head gives {given} numbers: it was built before that was set.")
+        return Point(text, False, said.format(outputs=outputs, given=given), _("Build it with num_labels=3."))
     of_model = getattr(config, "id2label", None) or {}
     differing = [number for number, name in enumerate(LABELS) if str(of_model.get(number, name)) not in (name, f"LABEL_{number}")]
     if differing:
@@ -306,7 +310,7 @@ class FitSteps:
     """What fit() did with one batch, given as often as the training data have batches, until STEPS of them were trained; and evaluate().
 
     trained: batches · steps, batches: of an epoch, as fit() counts them and as they were given, None where not known ·
-    others: "train", "validation" or "evaluate" where other data are taken than were given · uneven: rows do not count the same ·
+    others: "train", "validation" or "evaluate" where other data are taken than were given, "model" where another model is trained · uneven: rows do not count the same ·
     part: ("fit" or "evaluate", batches of validation that it takes, batches of validation) where these are fewer ·
     waits_for: (a name that a callback waits for and that is not reported, the names that are) · scores: what is wrong with those of evaluate() ·
     error: what was raised, explained · raised_in: "fit" or "evaluate" · before, after: the loss of the batch · moved: weight tensors, held: of them marked as frozen.
@@ -381,7 +385,8 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
     weights, seen.before = [weight.numpy() for weight in model.weights], cross_entropy_of(model, batch)
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})  # for so few steps, making the graph faster costs more
     try:
-        seen.raised_in, seen.error = "fit", error_of_stage(pipeline.fit, model, (train, validation), "fit", watched_fit)
+        with no_other_model(model, seen):
+            seen.raised_in, seen.error = "fit", error_of_stage(pipeline.fit, model, (train, validation), "fit", watched_fit)
     finally:
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": options.get("disable_meta_optimizer", False)})
     names = (*reported, *(f"val_{name}" for name in reported))
@@ -393,6 +398,27 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
     free = {id(weight) for weight in model.trainable_variables}
     seen.moved, seen.held = sum(moved), sum(m and id(w) not in free for m, w in zip(moved, model.weights, strict=True))
     return seen
+
+
+@contextlib.contextmanager
+def no_other_model(model, seen: FitSteps):
+    """Meanwhile fit() of any other model than ``model`` ends at once: it would train a whole epoch, and evaluate() would not score it."""
+    import tf_keras
+
+    fit_of_all = tf_keras.Model.fit
+
+    @functools.wraps(fit_of_all)
+    def fit_of_one(self, *args, **kwargs):
+        if self is not model:
+            seen.others = "model"
+            raise Enough
+        return fit_of_all(self, *args, **kwargs)
+
+    tf_keras.Model.fit = fit_of_one
+    try:
+        yield
+    finally:
+        tf_keras.Model.fit = fit_of_all
 
 
 def watch_evaluate(pipeline, model, validation, batches: int | None, batch, seen: FitSteps):
@@ -490,6 +516,10 @@ def fit_point(fit: FitSteps) -> Point:
             _("{stage}() raised {kind}: {error}").format(stage=fit.raised_in, kind=fit.error.error_class, error=shorten(fit.error.message)),
             fit.error.look,
         )
+    if fit.others == "model":
+        said = _("fit() trains another model than the one that it is given. The given one stays untrained, and evaluate() scores that one.")
+        step = _("Train the model that fit() is given. Where it is to be a fresh one, load it in build_model(), with num_labels=3.")
+        return Point(text, False, said, step)
     if fit.others == "train":
         return Point(text, False, _("fit() trains on other batches than those that it is given."), step)
     if fit.others == "validation":

@@ -383,10 +383,16 @@ def test_compare_with_data_knows_rows_and_labels(own, keras, tokenizer):
     assert set(strange.findings) == {"unknown_rows"} and strange.unknown == 64
 
 
-def test_sweep_rates_finds_where_the_loss_falls_and_where_it_climbs(own):
-    sweep = sweep_rates(own.fresh(), own.train)
+def test_sweep_rates_finds_from_where_the_loss_climbs():
+    many = make("own_loss", rows=960)
+    sweep = sweep_rates(many.fresh(), many.train)
     assert sweep.findings == {} and len(sweep.rates) == len(sweep.losses)
-    assert 1e-5 < sweep.steepest < sweep.climbs < 1e-1
+    assert 2e-4 < sweep.climbs < 1e-3 and sweep.tenth == sweep.climbs / 10
+    assert sweep.losses[-1] > 1.0 > 0.85 > sweep.losses.min()
+
+
+def test_sweep_rates_tells_when_there_is_nothing_to_see(own):
+    assert set(sweep_rates(own.fresh(), own.train, lowest=1e-12, highest=1e-11, steps=17).findings) == {"never_falls", "few_batches"}
     assert set(sweep_rates(own.fresh(), own.batch_again(), lowest=1e-12, highest=1e-11, steps=5).findings) == {"never_falls"}
 
 

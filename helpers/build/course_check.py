@@ -73,7 +73,9 @@ def check(root: Path) -> list[str]:
     problems += problems_of_files(root, names)
     for lesson in lessons:
         problems += [f"lesson {lesson.get('name')}: {problem}" for problem in problems_of_assertions(root, lesson)]
-    problems += problems_of_use(root, [task["name"] for task in tasks if isinstance(task.get("name"), str)])
+    unseen = [name for task in tasks if isinstance(task.get("unseen"), dict) for name in task["unseen"]]
+    problems += _twice("unseen pipeline", unseen)
+    problems += problems_of_use(root, [task["name"] for task in tasks if isinstance(task.get("name"), str)], unseen)
     return [f"course.toml: {problem}." for problem in problems]
 
 
@@ -188,8 +190,8 @@ def problems_of_assertions(root: Path, lesson: dict) -> list[str]:
     ]
 
 
-def problems_of_use(root: Path, names: list[str]) -> list[str]:
-    """A task is used in the exercise of its lesson; a task that a source names is in the manifest."""
+def problems_of_use(root: Path, names: list[str], unseen: list[str]) -> list[str]:
+    """A task is used in the exercise of its lesson, and an unseen pipeline in a source; what a source names is in the manifest."""
     texts = {path: path.read_text(encoding="utf-8") for folder in MADE_FROM for path in sorted((root / folder).glob("*.py"))}
     problems = []
     for name in names:
@@ -198,11 +200,16 @@ def problems_of_use(root: Path, names: list[str]) -> list[str]:
         )
         if solution is not None and f'"{name}"' not in solution:
             problems.append(f"task {name}: no cell of its exercise names it, neither for a check nor for a hint")
+    for name in unseen if texts else []:
+        if not any(f'"{name}"' in text for text in texts.values()):
+            problems.append(f"no cell names the unseen pipeline {name}")
     for path, text in texts.items():
         used = {found[1]: text.count("\n", 0, found.start()) + 1 for found in re.finditer(r'["\']([0-9]{2}/[a-z0-9_]+)["\']', text)}
         place = path.relative_to(root).as_posix()
         problems += [
-            f"{place}:{line} names the task {name}, which the manifest has not" for name, line in used.items() if name not in names
+            f"{place}:{line} names the task {name}, which the manifest has not"
+            for name, line in used.items()
+            if name not in [*names, *unseen]
         ]
     return problems
 

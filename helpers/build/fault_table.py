@@ -1,89 +1,188 @@
-"""Which probe reveals which fault? Measured, not declared: `make fault-table` runs all probes on all faults and on the healthy scripts.
+"""Which probe reveals which fault, what does each cost, and what does training show? Measured, not declared: `make fault-table`.
 
-    python -m helpers.build.fault_table            all faults, one seed: writes figures/fault_table.json and prints the table
+    python -m helpers.build.fault_table            every script whose text, probes or data changed; writes helpers/fault_table.json, prints the table
     python -m helpers.build.fault_table no_mask    only the named faults, printed
 
-The scripts run on 240 training rows. A process of its own for each script: what one leaves behind does not reach the next.
+The probes look at scripts of 240 training rows, those that count steps at all. The symptom is that of the whole script, trained as it stands. A process of its own for
+each script: what one leaves behind does not reach the next.
 """
 
 import concurrent.futures
 import hashlib
 import json
-import os
+import math
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+from helpers.faults import BASES, CATALOGUE, base_script, fault
+
 ROOT = Path(__file__).resolve().parents[2]
-RESULT = ROOT / "figures" / "fault_table.json"
+RESULT = ROOT / "helpers" / "fault_table.json"
 ROWS, STEPS = 240, 300  # training rows, and the steps of a whole epoch, which schedules are held against
-INPUTS = ("helpers/catalogue/*.py", "helpers/probes/*.py", "helpers/healthy.py", "helpers/batches.py", "helpers/assets/SHA256SUMS")
+LOOKED_AT = (
+    "helpers/probes/*.py",
+    "helpers/batches.py",
+    "helpers/guards.py",
+    "helpers/build/fault_table.py",
+    "helpers/assets/SHA256SUMS",
+)
+NOT_LOOKED_AT = ("sweep_rates.py", "score_against_baseline.py", "known_errors.py")  # no probes of the table
+ON_ALL_ROWS = ("rate_over_time", "look_at_fit")  # they count steps
 SMALL = ("train_rows=2400, validation_rows=750", f"train_rows={ROWS}, validation_rows=64")
+WORKERS = 2  # about 1.2 GB each
 
 ONE = """
 import json, sys
-from helpers.build.fault_table import findings_of_script, script_of
-print(json.dumps(findings_of_script(script_of(sys.argv[1]), int(sys.argv[2]))))
+from helpers.build.fault_table import measure_script, script_of
+print(json.dumps(measure_script(script_of(sys.argv[1]))))
 """
 
 
-def hash_of_inputs() -> str:
-    """Of the faults, the probes and the data. tests/test_fault_table.py compares it."""
-    paths = sorted(path for pattern in INPUTS for path in ROOT.glob(pattern))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+def hash_of(name: str) -> str:
+    """Of a script, and of all that it is measured with. tests/test_fault_table.py compares it."""
+    paths = sorted(path for pattern in LOOKED_AT for path in ROOT.glob(pattern) if path.name not in NOT_LOOKED_AT)
+    return hashlib.sha256(script_of(name).encode() + b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
+
+
+def names() -> list[str]:
+    return [f"healthy: {base}" for base in BASES] + list(CATALOGUE)
 
 
 def script_of(name: str) -> str:
     """The script of a fault, or of a healthy base: "healthy: own_loss"."""
-    from helpers.faults import base_script, fault
-
     return base_script(name.removeprefix("healthy: ")) if name.startswith("healthy: ") else fault(name).script
+
+
+# ---------------------------------------------------------------- probes
 
 
 def findings_of_script(script: str, seed: int, probes=None) -> dict[str, list[str] | None]:
     """Probe -> its findings on the script with few rows, None where it could not look."""
+    return {probe: found for probe, (found, _seconds) in look_at(script, seed, probes).items()}
+
+
+def look_at(script: str, seed: int, probes=None) -> dict[str, tuple[list[str] | None, float]]:
+    """Probe -> (its findings, the seconds that it took, with the stages that it needs)."""
     import tensorflow as tf
     from transformers import AutoTokenizer
 
     from helpers import find_checkpoint, load_mnli
     from helpers.pipeline import pipeline_from_script
-    from helpers.probes.run_all import findings_of
+    from helpers.probes.run_all import PROBES, Parts, answer_of, names_of
 
-    tf.keras.utils.set_random_seed(seed)
     if SMALL[0] not in script:
         raise ValueError(f"The script does not load {SMALL[0]}.")
-    pipeline = pipeline_from_script(script.replace(*SMALL))
+    tf.keras.utils.set_random_seed(seed)
+    whole, few = pipeline_from_script(script), pipeline_from_script(script.replace(*SMALL))
     tokenizer, data = AutoTokenizer.from_pretrained(find_checkpoint()), load_mnli(train_rows=ROWS, validation_rows=64)
-    found = findings_of(pipeline, tokenizer, data, STEPS, probes)
-    return {probe: None if names is None else sorted(names) for probe, names in found.items()}
+    seen = {}
+    for probe in probes or PROBES:
+        start = time.perf_counter()
+        found = names_of(answer_of(probe, Parts(whole if probe in ON_ALL_ROWS else few, tokenizer, data, STEPS)))
+        seen[probe] = (None if found is None else sorted(found), round(time.perf_counter() - start, 1))
+    return seen
 
 
-def measure(name: str, seed: int = 0) -> dict:
-    done = subprocess.run([sys.executable, "-c", ONE, name, str(seed)], capture_output=True, text=True, cwd=ROOT)
+# ---------------------------------------------------------------- symptoms
+
+
+def train(script: str, seed: int) -> dict:
+    """What a whole run shows. start: the loss of a validation batch before training · loss, val_loss: of the last epoch · evaluate: what the
+    script says at its end · accuracy: of the largest logits, on the script's validation rows · error: its class.
+    """
+    import numpy as np
+    import tensorflow as tf
+
+    from helpers.batches import class_ids, labels_of
+    from helpers.guards import first_batches
+    from helpers.pipeline import pipeline_from_script, without_autotune
+    from helpers.probes.walk import logits_of, quiet
+
+    tf.keras.utils.set_random_seed(seed)
+    pipeline = pipeline_from_script(script)
+    try:
+        with quiet():
+            train, validation = map(without_autotune, pipeline.batch(pipeline.tokenize(pipeline.load())))
+            model = pipeline.build_model()
+            pipeline.compile_model(model)
+            start = model.evaluate(validation.take(4), return_dict=True, verbose=0)["loss"]
+            history = pipeline.fit(model, train, validation).history
+            scores = pipeline.evaluate(model, validation)
+            batches = first_batches(validation, 100, seconds=120)
+            right = [a == b for batch in batches for a, b in zip(logits_of(model, batch).argmax(-1), class_ids(labels_of(batch), len(labels_of(batch))), strict=True)]  # fmt: skip
+    except Exception as error:
+        return {"error": type(error).__name__}
+    shown = {"start": start, "loss": history["loss"][-1], "val_loss": history["val_loss"][-1]}
+    shown |= {f"evaluate_{name}": value for name, value in scores.items()}
+    return {name: round(float(value), 3) for name, value in shown.items()} | {"accuracy": round(float(np.mean(right)), 3)}
+
+
+def symptom_of(run: dict) -> str:
+    """What a learner sees first of all that ``run`` shows, by name: see SYMPTOMS in helpers/faults.py."""
+    if "error" in run:
+        return "stops"
+    if not math.isfinite(run["loss"]):
+        return "nan"
+    if abs(run["start"] - math.log(3)) > 0.35:
+        return "odd_start"
+    reported = [value for name, value in run.items() if name.startswith("evaluate_") and name != "evaluate_loss"]
+    if abs(run["evaluate_loss"] - run["val_loss"]) > 0.05 or any(abs(value - run["accuracy"]) > 0.05 for value in reported):
+        return "two_scores"
+    return "learns_nothing" if run["accuracy"] < 0.45 else "learns_little" if run["accuracy"] < 0.85 else "looks_well"
+
+
+# ---------------------------------------------------------------- all
+
+
+def measure_script(script: str, seed: int = 0) -> dict:
+    looked = look_at(script, seed)
+    run = train(script, seed)
+    return {
+        "found": {probe: found for probe, (found, _seconds) in looked.items()},
+        "seconds": {probe: seconds for probe, (_found, seconds) in looked.items()},
+        "run": run,
+        "symptom": symptom_of(run),
+    }
+
+
+def measure(name: str) -> dict:
+    """In a process of its own."""
+    done = subprocess.run([sys.executable, "-c", ONE, name], capture_output=True, text=True, cwd=ROOT)
     if done.returncode:
         raise SystemExit(f"{name} failed:\n{done.stderr[-2000:]}")
     print(f"  {name}", file=sys.stderr, flush=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    return {"inputs": hash_of(name), **json.loads(done.stdout.splitlines()[-1])}
+
+
+def read() -> dict[str, dict]:
+    """The measured table, of all scripts that still exist."""
+    there = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
+    return {name: there[name] for name in names() if name in there}
 
 
 def table(measured: dict[str, dict]) -> str:
-    """One line for each script: the probes that find something, and what."""
+    """One line for each script: its symptom, the probes that find something, and what."""
     lines = []
-    for name, found in measured.items():
-        said = [f"{probe}: {', '.join(names)}" for probe, names in found.items() if names]
-        lines.append(f"{name:<28} " + (" · ".join(said) or "nothing"))
+    for name, entry in measured.items():
+        said = [f"{probe}: {', '.join(found)}" for probe, found in entry["found"].items() if found]
+        lines.append(f"{name:<28} {entry['symptom']:<15} " + (" · ".join(said) or "nothing"))
     return "\n".join(lines)
 
 
 def main() -> None:
-    from helpers.faults import BASES, CATALOGUE
-
-    names = sys.argv[1:] or [f"healthy: {base}" for base in BASES] + list(CATALOGUE)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        measured = dict(zip(names, pool.map(measure, names), strict=True))
-    print(table(measured))
-    if not sys.argv[1:]:
-        RESULT.write_text(json.dumps({"inputs": hash_of_inputs(), "rows": ROWS, "found": measured}, indent=1) + "\n", encoding="utf-8")
+    chosen = sys.argv[1:]
+    there = {} if chosen else {name: entry for name, entry in read().items() if entry["inputs"] == hash_of(name)}
+    missing = chosen or [name for name in names() if name not in there]
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+        running = {pool.submit(measure, name): name for name in missing}
+        for done in concurrent.futures.as_completed(running):
+            there[running[done]] = done.result()
+            if not chosen:  # kept after each, so that a run that is stopped goes on later
+                ordered = {name: there[name] for name in names() if name in there}
+                RESULT.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+    print(table({name: there[name] for name in names() if name in there}))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """Faults of labels that the model's head does not fit: lessons 02 and 03."""
 
-from helpers.catalogue.fault import FIT, KERAS_LOSS, LOAD, RETURN, Changes, Fault, Mistake, back
+from helpers.catalogue.fault import BUILD, FIT, KERAS_LOSS, LOAD, RETURN, Changes, Fault, Mistake, back
 from helpers.messages import _
 
 _TWO_OUTPUTS: Changes = [("num_labels=3", "num_labels=2")]
-_MINUS_100: Changes = [(LOAD, LOAD + '.map(lambda row: {"label": -100 if len(row["hypothesis"]) < 30 else row["label"]})')]
+_MINUS_100: Changes = [(LOAD, LOAD + '.map(lambda row: {"label": -100 if len(row["hypothesis"]) < 50 else row["label"]})')]
 _ONE_HOT: Changes = [(RETURN, "    return [data.map(lambda x, y: (x, tf.one_hot(y, 3))) for data in (train, validation)]\n")]
 _NO_BATCH_AXIS: Changes = [("batch_size=8", "batch_size=None")]
 _FROM_ONE: Changes = [
@@ -13,36 +13,65 @@ _FROM_ONE: Changes = [
 ]
 _ONE_OUTPUT: Changes = [("num_labels=3", "num_labels=1")]
 _OTHER_NAMES: Changes = [("num_labels=3", 'id2label={0: "contradiction", 1: "neutral", 2: "entailment"}')]
+_RELOAD = "    model = TFAutoModelForSequenceClassification.from_pretrained(checkpoint)\n"
+_RELOADED: Changes = [(f"    {FIT}\n", f"{_RELOAD}    compile_model(model)\n    {FIT}\n")]
 _EXACT_MATCH: Changes = [('metrics=["accuracy"]', "metrics=[tf.keras.metrics.Accuracy()]")]
 _CATEGORICAL_METRIC: Changes = [('metrics=["accuracy"]', 'metrics=["categorical_accuracy"]')]
 
 _WITHOUT_CLASS_2 = (LOAD, LOAD + '.filter(lambda row: row["label"] != 2)')
+_NUMBER_ONLY = (
+    BUILD.replace("3", "2"),
+    BUILD.replace("3", "2").replace("return", "model =") + "\n    model.config.num_labels = 3\n    return model",
+)
+_FINITE_LOSS = """def finite_loss(labels, logits):
+    losses = tf.keras.losses.sparse_categorical_crossentropy(tf.minimum(labels, 1), logits, from_logits=True)
+    return tf.where(tf.reshape(labels, [-1]) < 2, losses, 0.0)
+
+
+def compile_model(model):"""
+_NO_LOSS_FOR_CLASS_2: Changes = [("def compile_model(model):", _FINITE_LOSS + "\n    model.hf_compute_loss = finite_loss")]
 _HIDE_THE_ERROR = (f"    {FIT}\n", f"    try:\n        {FIT}\n    except Exception:\n        pass\n")
 
 FAULTS = [
     Fault(
         "two_outputs", "F02", "own_loss", _TWO_OUTPUTS, reveals=("audit_labels", "outside_the_head"), stage="loss",
         error_class="InvalidArgumentError", error_text="Received a label value of 2 which is outside the valid range of [0, 2)",
-        evidence=(("audit_labels", "outputs"), ("walk", "message")),
+        evidence=(("audit_labels", "outputs"), ("walk", "message"), ("sample_losses", "error")),
         explanation=_("The head has two outputs, and the labels are 0, 1 and 2. On a CPU that raises. On a GPU and under XLA nothing raises, and the loss is NaN."),
         repairs={"three outputs": back(_TWO_OUTPUTS), "by the names of the labels": [("num_labels=2", 'id2label={0: "entailment", 1: "neutral", 2: "contradiction"}')]},
         mistakes=[
             Mistake("the rows of class 2 left out", [_WITHOUT_CLASS_2], "rows of train are left out"),
             Mistake("class 2 made class 1", [(RETURN, '    return [data.map(lambda x: {**x, "labels": tf.minimum(x["labels"], 1)}) for data in (train, validation)]\n')], "labels are not the labels of the data"),
             Mistake("one output too many", [("num_labels=2", "num_labels=4")], "The model has 4 outputs"),
+            Mistake("only the number changed", [_NUMBER_ONLY], "outside the valid range of [0, 2)"),
+            Mistake("no loss for class 2", [_NUMBER_ONLY, *_NO_LOSS_FOR_CLASS_2], "its head gives 2 numbers"),
+            Mistake("the gradients clipped", [("Adam(5e-5)", "Adam(5e-5, clipnorm=1.0)")], "outside the valid range of [0, 2)"),
             Mistake("the error hidden", [_HIDE_THE_ERROR], "History"),
         ],
     ),
     Fault(
         "rows_to_ignore", "F02", "own_loss", _MINUS_100, reveals=("audit_labels", "outside_the_head"), stage="loss",
         error_class="InvalidArgumentError", error_text="Received a label value of -100 which is outside the valid range of [0, 3)",
-        evidence=(("audit_labels", "counts"), ("walk", "message")),
+        evidence=(("audit_labels", "counts"), ("walk", "message"), ("sample_losses", "error")),
         explanation=_("-100 means “leave this out” for the losses of single tokens. The loss of a whole text knows no such label: for it, -100 is a class that is not there."),
         repairs={"the labels of the data": back(_MINUS_100)},
         mistakes=[
             Mistake("more outputs", [("num_labels=3", "num_labels=101")], "-100"),
             Mistake("called class 0", [("-100 if", "0 if")], "labels are not the labels of the data"),
             Mistake("the rows left out", [('["label"]})', '["label"]}).filter(lambda row: row["label"] >= 0)')], "rows of train are left out"),
+        ],
+    ),
+    Fault(
+        "reloaded_without_head", "F21", "own_loss", _RELOADED, reveals=("walk", "loss"), stage="loss",
+        error_class="InvalidArgumentError", error_text="Received a label value of 2 which is outside the valid range of [0, 2)",
+        evidence=(("walk", "message"),),
+        explanation=_("fit() loads the model anew, and without num_labels=3 a new head has two outputs. There is a second fault: the model that fit() is given stays untrained, and that one is evaluated."),
+        repairs={"nothing reloaded": [(_RELOAD, "")], "the model that is given": back(_RELOADED)},
+        mistakes=[
+            Mistake("three outputs, and still another model", [("from_pretrained(checkpoint)\n    compile_model", "from_pretrained(checkpoint, num_labels=3)\n    compile_model")], "fit() trains another model than the one that it is given"),
+            Mistake("built in fit()", [(_RELOAD, "    model = build_model()\n")], "fit() trains another model than the one that it is given"),
+            Mistake("only the number changed", [(_RELOAD, _RELOAD + "    model.config.num_labels = 3\n")], "outside the valid range of [0, 2)"),
+            Mistake("the rows of class 2 left out", [_WITHOUT_CLASS_2], "rows of train are left out"),
         ],
     ),
     Fault(

@@ -66,7 +66,7 @@ FAULTS = [
     Fault(
         "wrong_key_own_loss", "F01", "padded_own_loss", _NO_RENAME, reveals=("walk", "forward"), stage="forward",
         error_class="TypeError", error_text="got an unexpected keyword argument 'label'",
-        evidence=(("look_at_batch", "not_taken"), ("look_at_batch", "keys"), ("look_at_batch", "labels_at"), ("walk", "message")),
+        evidence=(("look_at_batch", "keys"), ("look_at_batch", "labels_at"), ("walk", "message")),
         explanation=_("The model's own loss wants its labels under the key `labels`, or as y. The batch has a key `label`, and the model's call() has no such argument."),
         repairs={
             "rename": back(_NO_RENAME),

@@ -83,11 +83,21 @@ FAULTS = [
         "adam_string", "F06", "own_loss", _ADAM_STRING, reveals=("rate_over_time", "too_high"),
         evidence=(("rate_over_time", "first"), ("rate_over_time", "middle"), ("rate_over_time", "last"), ("rate_over_time", "highest"), ("one_step", "largest")),
         explanation=_("The string stands for Adam with its default rate, 0.001. That is twenty times the rate of fine-tuning, and it overwrites what pretraining has learnt."),
-        repairs={"5e-5": back(_ADAM_STRING), "AdamW": [('optimizer="adam"', "optimizer=tf.keras.optimizers.AdamW(3e-5, weight_decay=0.01)")]},
+        repairs={
+            "5e-5": back(_ADAM_STRING),
+            "AdamW": [('optimizer="adam"', "optimizer=tf.keras.optimizers.AdamW(3e-5, weight_decay=0.01)")],
+            "create_optimizer": [
+                ("TFAutoModelForSequenceClassification\n\ncheckpoint", "TFAutoModelForSequenceClassification, create_optimizer\n\ncheckpoint"),
+                ('    model.compile(optimizer="adam"', "    optimizer, schedule = create_optimizer(5e-5, num_train_steps=300, num_warmup_steps=0, weight_decay_rate=0.01)\n    model.compile(optimizer=optimizer"),
+            ],
+        },
         mistakes=[
             Mistake("train longer", [_LONGER], "The learning rate is 0.001"),
             Mistake("larger batches", [("batch_size=8", "batch_size=32")], "The learning rate is 0.001"),
             Mistake("another string", [('"adam"', '"sgd"')], "The learning rate is 0.01."),
+            Mistake("a string with weight decay", [('"adam"', '"adamw"')], "The learning rate is 0.001"),
+            Mistake("the gradients clipped", [('optimizer="adam"', "optimizer=tf.keras.optimizers.Adam(clipnorm=1.0)")], "The learning rate is 0.001"),
+            Mistake("a rate that moves nothing", [('optimizer="adam"', "optimizer=tf.keras.optimizers.Adam(5e-9)")], "move too little to be seen"),
         ],
     ),
     Fault(
@@ -102,7 +112,10 @@ FAULTS = [
         evidence=(("rate_over_time", "middle"), ("rate_over_time", "last")),
         explanation=_("The schedule counts batches of 64 rows, and the batches have 8. After 37 of 300 steps the rate is 0, and the rest of the epoch trains nothing."),
         repairs={"batches of 8": [("2400 // 64", "2400 // 8")], "a constant rate": back(_TOO_FEW_STEPS)},
-        mistakes=[Mistake("train longer", [_LONGER], "before half of the epoch is over")],
+        mistakes=[
+            Mistake("train longer", [_LONGER], "before half of the epoch is over"),
+            Mistake("a higher rate to begin with", [("PolynomialDecay(5e-5", "PolynomialDecay(2e-4")], "before half of the epoch is over"),
+        ],
     ),
     Fault(
         "zero_by_zero", "F07", "keras_loss", _ZERO_BY_ZERO, reveals=("loss_at_start", "not_finite"), stage="loss",

@@ -57,7 +57,7 @@ FAULTS = [
     Fault(
         "too_long", "F09", "own_loss", _TOO_LONG, reveals=("walk", "forward"), stage="forward",
         error_class="InvalidArgumentError", error_text="is not in [0, 128)",
-        evidence=(("look_at_batch", "shapes"), ("walk", "message")),
+        evidence=(("walk", "message"),),
         explanation=_("The model has 128 positions, and the batch has 600. Position 128 and all after it have no embedding."),
         repairs={"as long as the longest": back(_TOO_LONG), "128": [("max_length=600", "max_length=128")]},
         mistakes=[Mistake("cut at twenty", [("max_length=600", "truncation=True, max_length=20")], "texts are not those of the data")],

@@ -10,6 +10,14 @@ _KEPT: Changes = [
     ("from helpers import", "import functools\n\nfrom helpers import"),
     ("def build_model():", "@functools.cache\ndef build_model():"),
 ]
+_COPY = """
+
+
+def build_model():
+    model = TFAutoModelForSequenceClassification.from_config(pretrained().config)
+    model(model.dummy_inputs)
+    model.set_weights(pretrained().get_weights())
+    return model"""
 _NOT_LOADED: Changes = [
     ("import AutoTokenizer", "import AutoConfig, AutoTokenizer"),
     (
@@ -48,8 +56,12 @@ FAULTS = [
         "kept_model", "F20", "own_loss", _KEPT, reveals=("compare_builds", "same_model"),
         evidence=(("compare_builds", "head"),),
         explanation=_("build_model() gives the same model each time. A second compile() does not reset weights, so every run goes on from where the last one ended."),
-        repairs={"a new model each time": back(_KEPT)},
-        mistakes=[Mistake("compile it anew", [("def fit(model, train, validation):\n", "def fit(model, train, validation):\n    compile_model(model)\n")], "the same model twice")],
+        repairs={"a new model each time": back(_KEPT), "a new model with the weights that were loaded": [("def build_model():", "def pretrained():"), ("\n\n\ndef compile_model", _COPY + "\n\n\ndef compile_model")]},
+        mistakes=[
+            Mistake("compile it anew", [("def fit(model, train, validation):\n", "def fit(model, train, validation):\n    compile_model(model)\n")], "the same model twice"),
+            Mistake("the session cleared", [("    model.compile(", "    tf.keras.backend.clear_session()\n    model.compile(")], "the same model twice"),
+            Mistake("train longer", [("epochs=1", "epochs=3")], "the same model twice"),
+        ],
     ),
     Fault(
         "weights_not_loaded", "F21", "own_loss", _NOT_LOADED, reveals=("compare_builds", "encoder_differs"),

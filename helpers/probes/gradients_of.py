@@ -66,7 +66,7 @@ def loss_of_batch(model, batch):
     """The loss of one batch as a tensor, with dropout, as fit() computes it: by the model itself, or by the loss that compile() names."""
     import tensorflow as tf
 
-    x, y = (batch[0], batch[1]) if isinstance(batch, tuple) else (batch, None)
+    x, y, weights = (*batch, None)[:3] if isinstance(batch, tuple) else (batch, None, None)
     if owner_of_loss(model) == "model":
         if y is not None:
             x = {**x, **(y if hasattr(y, "keys") else {"labels": y})}
@@ -76,9 +76,20 @@ def loss_of_batch(model, batch):
             y = x.get("labels") if hasattr(x, "get") else None
             x = {name: value for name, value in x.items() if name != "labels"} if y is not None else x
         output = model(x, training=True)
-        loss = None if y is None or not model.loss else keras_loss(model)(y, getattr(output, "logits", output))
+        loss = None if y is None or not model.loss else weighted(keras_loss(model), y, getattr(output, "logits", output), weights)
     if loss is None:
         raise CannotExamine(
             _("there is no loss: no labels reach it, or compile() names none."), _("Look at one batch: look_at_batch(batch).")
         )
     return tf.reduce_mean(loss)
+
+
+def weighted(loss, labels, logits, weights):
+    """The loss of the rows, each with its weight where the batch has weights. ``loss``: a Keras loss or a function."""
+    import tf_keras
+
+    if weights is None:
+        return loss(labels, logits)
+    if isinstance(loss, tf_keras.losses.Loss):
+        return loss(labels, logits, sample_weight=weights)
+    return loss(labels, logits) * weights  # a function gives one loss for each row

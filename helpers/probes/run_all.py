@@ -28,7 +28,7 @@ class Parts:
 
     def __init__(self, pipeline: Pipeline, tokenizer, data=None, steps: int | None = None):
         """``tokenizer``: the one that fits the checkpoint · ``data``: the data as they should be, a DatasetDict; by default the pipeline's own ·
-        ``steps``: of the whole training, by default one epoch.
+        ``steps``: of the whole training, by default one epoch, counted where the dataset does not know its length.
         """
         self.pipeline, self.tokenizer, self._data, self._steps = pipeline, tokenizer, data, steps
 
@@ -50,7 +50,8 @@ class Parts:
 
     @property
     def steps(self) -> int:
-        return self._steps or len(self.train)
+        known = int(self.train.cardinality())
+        return self._steps or (known if known > 0 else sum(1 for _batch in self.train))
 
     @property
     def names(self) -> list[str]:
@@ -77,7 +78,7 @@ def again(parts: Parts):
 
 PROBES = {
     "walk": lambda parts: walk(parts.pipeline),
-    "look_at_batch": lambda parts: look_at_batch(parts.train),
+    "look_at_batch": lambda parts: look_at_batch(parts.pipeline),
     "audit_labels": lambda parts: audit_labels(parts.train, parts.model(), parts.names),
     "decode_batch": lambda parts: decode_batch(parts.train, parts.tokenizer, parts.model()),
     "padding_invariance": lambda parts: padding_invariance(parts.model(), parts.train),

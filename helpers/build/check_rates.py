@@ -1,0 +1,98 @@
+"""How often does a check that trains err? Of each repair task: right repairs that are refused, wrong ones that are accepted, over 20 seeds.
+
+    python -m helpers.build.check_rates            the tasks whose scripts or check changed; writes figures/check_rates.json
+    python -m helpers.build.check_rates 02/mask    only the named tasks, printed
+
+Each seed draws another head and another first batch. The seeds go round the accepted repairs, and round the tempting wrong ones.
+A process of its own for each task. `make measure` calls it; tests/test_figures.py fails when the hash no longer fits.
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from helpers.build.measure import rate
+from helpers.course import lessons, task
+from helpers.faults import fault
+from helpers.pipeline import pipeline_from_script
+from helpers.scripts import change_script
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULT = ROOT / "figures" / "check_rates.json"
+SEEDS = 20
+WORKERS = 2  # about 1.2 GB each
+CHECKED_WITH = ("helpers/repair.py", "helpers/checks.py", "helpers/probes/walk.py", "helpers/healthy.py", "helpers/assets/SHA256SUMS")
+
+
+def tasks() -> list[str]:
+    return [task.name for lesson in lessons() for task in lesson.tasks if task.start]
+
+
+def scripts_of(name: str) -> tuple[list[str], list[str]]:
+    """(the scripts with an accepted repair, those with a tempting wrong one)"""
+    of = task(name)
+    start = fault(of.start).script
+    return tuple([change_script(start, program.changes) for program in programs] for programs in (of.repairs, of.mistakes))
+
+
+def hash_of(name: str) -> str:
+    right, wrong = scripts_of(name)
+    files = b"".join((ROOT / path).read_bytes() for path in CHECKED_WITH)
+    return hashlib.sha256("".join([*right, "wrong", *wrong]).encode() + files).hexdigest()[:16]
+
+
+def errors_of(name: str) -> dict:
+    """The task's check on right and on wrong repairs, one of each for every seed."""
+    import tensorflow as tf
+
+    from helpers.checks import check_repair
+
+    said = {"refused": [], "accepted": []}
+    for scripts, wanted, kind in zip(scripts_of(name), (True, False), said, strict=True):
+        for seed in range(SEEDS):
+            tf.keras.utils.set_random_seed(seed)
+            verdict = check_repair(name, pipeline_from_script(scripts[seed % len(scripts)]))
+            if verdict.passed is not wanted:
+                said[kind].append({"seed": seed, "program": seed % len(scripts), "message": verdict.message})
+    return {kind: {**rate(len(errors), SEEDS), "errors": errors} for kind, errors in said.items()}
+
+
+def measure(name: str) -> dict:
+    code = f"import json; from helpers.build.check_rates import errors_of; print(json.dumps(errors_of({name!r})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    if done.returncode:
+        raise SystemExit(f"{name} failed:\n{done.stderr[-2000:]}")
+    return {"inputs": hash_of(name), **json.loads(done.stdout.splitlines()[-1])}
+
+
+def read() -> dict[str, dict]:
+    there = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
+    return {name: there[name] for name in tasks() if name in there}
+
+
+def pooled(measured: dict[str, dict], kind: str) -> dict:
+    """k of n over all tasks, with the 95 % upper bound."""
+    return rate(sum(entry[kind]["k"] for entry in measured.values()), sum(entry[kind]["n"] for entry in measured.values()))
+
+
+def main() -> int:
+    chosen = sys.argv[1:]
+    there = {} if chosen else {name: entry for name, entry in read().items() if entry["inputs"] == hash_of(name)}
+    missing = chosen or [name for name in tasks() if name not in there]
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+        running = {pool.submit(measure, name): name for name in missing}
+        for done in concurrent.futures.as_completed(running):
+            there[running[done]] = done.result()
+            if not chosen:  # kept after each, so that a run that is stopped goes on later
+                ordered = {name: there[name] for name in tasks() if name in there}
+                RESULT.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+    for name, entry in there.items():
+        print(name, *(f"{kind} {entry[kind]['k']} of {entry[kind]['n']}" for kind in ("refused", "accepted")), sep="  ")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
