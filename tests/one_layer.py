@@ -25,9 +25,20 @@ def one_layer_checkpoint() -> str:
 @pytest.fixture(autouse=True)
 def one_layer(monkeypatch):
     """Every script and every check of the test finds the checkpoint with one layer."""
+    found_everywhere(monkeypatch, one_layer_checkpoint())
+
+
+@pytest.fixture
+def whole_checkpoint(monkeypatch, one_layer):
+    """Asked for by a test that needs all layers."""
+    from helpers.sources import ASSETS
+
+    found_everywhere(monkeypatch, str(ASSETS / "mini_distilbert"))
+
+
+def found_everywhere(monkeypatch, folder: str) -> None:
     import helpers
     from helpers import repair, sources
 
-    folder = one_layer_checkpoint()
     for module in (helpers, repair, sources):
         monkeypatch.setattr(module, "find_checkpoint", lambda: folder)

@@ -288,6 +288,7 @@ def test_rate_over_time_of_constant_rates_and_schedules():
     assert findings(1e-3) == {"too_high"} and findings(1e-7) == {"too_low"}
     assert findings(falling(5e-5, 100, 0.0)) == {"ends_too_soon"}
     assert findings(falling(5e-5, 900, 0.0)) == {"ends_too_late"}
+    assert findings(falling(1e-5, 300, 5e-5)) == {"rises_to_the_end"}
     assert rate_over_time(tf.keras.optimizers.Adam(falling(5e-5, 300, 0.0)), 300).middle == pytest.approx(2.5e-5)
 
 
@@ -298,6 +299,18 @@ def test_overfit_batch_learns_a_healthy_batch_and_not_one_without_a_signal(keras
     assert healthy.findings == {} and healthy.accuracy == 1.0 and len(healthy.losses) == 30
     still = keras.fresh(optimizer=tf.keras.optimizers.Adam(1e-9), loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     assert set(overfit_batch(still, keras.batch).findings) == {"does_not_learn"}
+
+
+def test_an_optimizer_of_the_older_kind_is_swept_and_overfitted():
+    from transformers import create_optimizer
+
+    many = make("own_loss", rows=96)
+    older, _schedule = create_optimizer(5e-5, num_train_steps=300, num_warmup_steps=0, weight_decay_rate=0.01)
+    sweep = sweep_rates(many.fresh(optimizer=older), many.train, steps=24)
+    assert len(sweep.rates) == len(sweep.losses) == 15
+    assert np.isfinite(sweep.losses).all()
+    older, _schedule = create_optimizer(5e-5, num_train_steps=300, num_warmup_steps=0, weight_decay_rate=0.01)
+    assert overfit_batch(many.fresh(optimizer=older), many.batch).findings == {}
 
 
 # ---------------------------------------------------------------- splits and scores

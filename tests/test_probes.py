@@ -384,12 +384,23 @@ def raise_label_outside_the_head():
     tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)(np.array([0, 2]), np.zeros((2, 2), np.float32))
 
 
+def raise_not_finite_under_check_numerics():
+    import tensorflow as tf
+
+    tf.debugging.enable_check_numerics()
+    try:
+        tf.math.log(tf.constant(-1.0))
+    finally:
+        tf.debugging.disable_check_numerics()
+
+
 LIVE = {
     "Could not interpret optimizer identifier": raise_optimizer_of_keras_3,
     "Target data is missing": raise_target_data_missing,
     "`labels.shape` must equal `logits.shape` except for the last dimension": raise_one_hot_with_sparse_loss,
     "logits and labels must have the same first dimension": raise_one_hot_with_sparse_loss_in_a_graph,
     "which is outside the valid range of": raise_label_outside_the_head,
+    "Detected Infinity or NaN in output": raise_not_finite_under_check_numerics,
 }
 
 

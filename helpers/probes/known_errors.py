@@ -127,6 +127,14 @@ def known_errors() -> list[KnownError]:
             _("Give fit() the validation rows: validation_data=validation."),
         ),
         KnownError(
+            "Detected Infinity or NaN in output",
+            "loss",
+            _("enable_check_numerics() found the first operation whose result is not finite. The message names it, and where it was made."),
+            _(
+                "Look at what goes into that operation: a logarithm or a division of 0, a label outside the head, a weight that is NaN already."
+            ),
+        ),
+        KnownError(
             "is not in [0,",
             "forward",
             _(

@@ -44,7 +44,7 @@ class BatchView:
             lines.append(_("labels:      {labels}").format(labels=shown))
         if self.padded is not None:
             lines.append(_("padded:      {share:.0%} of the positions").format(share=self.padded))
-        if self.not_taken is not None:
+        if self.not_taken is not None and self.keys:
             lines.append(
                 _("model takes: {answer}").format(
                     answer=_("every key") if not self.not_taken else _("not {keys}").format(keys=", ".join(self.not_taken))

@@ -43,7 +43,8 @@ def overfit_batch(model, batch, steps: int = 30) -> Overfit:
     need_compiled(model)
     batch = one_batch(batch)
     weights, losses = model.trainable_variables, []
-    model.optimizer.build(weights)
+    if hasattr(model.optimizer, "build"):  # one of the older kind, such as AdamWeightDecay, builds itself at its first step
+        model.optimizer.build(weights)
 
     @tf.function
     def step():

@@ -46,7 +46,8 @@ def sweep_rates(model, train, lowest: float = 1e-5, highest: float = 1e-2, steps
     batches, weights, losses = first_batches(train, steps), model.trainable_variables, []
     rates, window = np.geomspace(lowest, highest, steps), min(SMOOTH, steps)
     optimizer = type(model.optimizer).from_config({**model.optimizer.get_config(), "learning_rate": lowest})
-    optimizer.build(weights)
+    if hasattr(optimizer, "build"):  # an optimizer of the older kind, such as AdamWeightDecay, builds itself at its first step
+        optimizer.build(weights)
 
     @tf.function(input_signature=[train.element_spec])
     def step(batch):
@@ -56,7 +57,7 @@ def sweep_rates(model, train, lowest: float = 1e-5, highest: float = 1e-2, steps
         return loss
 
     for number, rate in enumerate(rates):
-        optimizer.learning_rate.assign(rate)
+        tf.keras.backend.set_value(optimizer.learning_rate, rate)
         losses.append(float(step(batches[number % len(batches)])))
     losses = np.convolve(losses, np.ones(window) / window, "valid")
     rates = rates[window // 2 :][: len(losses)]
