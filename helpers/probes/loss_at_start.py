@@ -52,9 +52,7 @@ def loss_at_start(model, batch) -> LossAtStart:
     chance = math.log(logits.shape[1])
     findings = {}
     if not math.isfinite(loss):
-        findings["not_finite"] = _(
-            "The loss is {loss}. Look at the loss of each row. Where all of those are finite, look at the weights of the rows."
-        ).format(loss=loss)
+        findings["not_finite"] = _("The loss is {loss}. Look at the loss of each row.").format(loss=loss)
     elif math.isfinite(expected) and abs(loss - expected) > 1e-2:
         findings["another_loss"] = _(
             "The loss is not the cross-entropy of the logits. Does it take logits for probabilities, or compute something else?"
