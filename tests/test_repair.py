@@ -182,15 +182,15 @@ def test_what_only_looks_repaired_is_refused_with_its_reason(name):
     assert verdict.next_step
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [3, 6, 8, 9])
 def test_a_loss_that_is_near_the_right_one_only_at_the_start_is_refused(seed):
-    """With the head of seed 2 it differs by less than 0.01 after one batch."""
+    """With the heads of these seeds the two losses differ by less than 0.01 after one batch. So they do for 7 of the first 24 seeds."""
     import tensorflow as tf
 
     tf.keras.utils.set_random_seed(seed)
     verdict = check_pipeline(fault("softmax_twice").pipeline(), None, fault("softmax_twice"))
     assert not verdict.passed
-    assert "cross-entropy of" in verdict.message
+    assert "With logits that are 3 apart" in verdict.message
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
