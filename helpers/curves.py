@@ -5,6 +5,7 @@ import contextlib
 import numpy as np
 
 from helpers.guards import first_batch, need_compiled, never_raises
+from helpers.probes.gradients_of import build_optimizer
 
 
 @never_raises
@@ -25,7 +26,7 @@ def batch_losses(model, train, steps: int = 100) -> list[float]:
     if not model.run_eagerly:
         with contextlib.suppress(Exception):  # what fails here fails in fit() too
             # Makes the variables of optimizer and metrics. A step that makes them itself is traced twice, which takes seconds.
-            model.optimizer.build(model.trainable_variables)
+            build_optimizer(model.optimizer, model.trainable_variables)
             model.test_step(first_batch(train))
     model.fit(train.take(steps), callbacks=[Keep()], verbose=0)
     return losses

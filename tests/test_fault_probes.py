@@ -277,6 +277,17 @@ def test_gradients_that_do_not_flow_are_named(keras):
     assert set(gradients_of(keras.fresh(optimizer="adam", loss=nothing), keras.batch).findings) == {"zero_gradient"}
 
 
+def warmed_up(steps: int):
+    """A schedule that rises to 5e-5 in ``steps`` steps, and stays there."""
+    import tensorflow as tf
+
+    class WarmUp(tf.keras.optimizers.schedules.LearningRateSchedule):
+        def __call__(self, step):
+            return 5e-5 * tf.minimum(1.0, tf.cast(step, tf.float32) / steps)
+
+    return WarmUp()
+
+
 def test_rate_over_time_of_constant_rates_and_schedules():
     import tensorflow as tf
 
@@ -288,7 +299,8 @@ def test_rate_over_time_of_constant_rates_and_schedules():
     assert findings(1e-3) == {"too_high"} and findings(1e-7) == {"too_low"}
     assert findings(falling(5e-5, 100, 0.0)) == {"ends_too_soon"}
     assert findings(falling(5e-5, 900, 0.0)) == {"ends_too_late"}
-    assert findings(falling(1e-5, 300, 5e-5)) == {"rises_to_the_end"}
+    assert findings(falling(1e-5, 300, 5e-5)) == {"rises_to_the_end"} and findings(falling(5e-5, 300)) == {"rises_to_the_end"}
+    assert findings(warmed_up(30)) == set() and findings(warmed_up(300)) == {"rises_to_the_end"}
     assert rate_over_time(tf.keras.optimizers.Adam(falling(5e-5, 300, 0.0)), 300).middle == pytest.approx(2.5e-5)
 
 

@@ -31,6 +31,12 @@ def named(cases) -> list[str]:
     return [f"{fault.name}-{getattr(of, 'name', of)}" for fault, of, *_more in cases]
 
 
+def found_by(probe: str, script: str, seed: int, request) -> list[str] | None:
+    if probe == "overfit_batch":  # one layer does not learn a batch by heart in thirty steps
+        request.getfixturevalue("whole_checkpoint")
+    return findings_of_script(script, seed, [probe])[probe]
+
+
 def test_the_catalogue_has_every_group_and_half_of_it_is_silent():
     assert {fault.group for fault in FAULTS} == set(GROUPS)
     assert len(FAULTS) >= 24 and len(SILENT) >= len(FAULTS) / 2
@@ -49,9 +55,7 @@ def test_the_bug_bites(fault, seed):
 @pytest.mark.parametrize("fault", PROBED, ids=lambda fault: fault.name)
 def test_the_probe_finds_the_fault(fault, seed, request):
     probe, finding = fault.reveals
-    if probe == "overfit_batch":
-        request.getfixturevalue("whole_checkpoint")
-    assert finding in (findings_of_script(fault.script, seed, [probe])[probe] or ())
+    assert finding in (found_by(probe, fault.script, seed, request) or ())
 
 
 @SEEDS
@@ -65,9 +69,7 @@ def test_the_repair_heals(fault, repair, script, seed):
 @SEEDS
 @pytest.mark.parametrize(("probe", "script"), [*HEALED, *HEALED_TO_A_BASE.values()], ids=[*HEALED.values(), *HEALED_TO_A_BASE])
 def test_the_probe_finds_nothing_after_the_repair(probe, script, seed, request):
-    if probe == "overfit_batch":  # one layer does not learn a batch by heart in thirty steps
-        request.getfixturevalue("whole_checkpoint")
-    assert findings_of_script(script, seed, [probe])[probe] == []
+    assert found_by(probe, script, seed, request) == []
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

@@ -288,6 +288,7 @@ def test_look_at_batch_knows_the_inputs_of_a_keras_graph():
     ids = np.zeros((2, 3), np.int64)
     assert look_at_batch({"input_ids": ids, "attention_mask": ids}, model=model).not_taken == []
     assert look_at_batch({"input_ids": ids, "label": ids}, model=model).not_taken == ["label"]
+    assert "model takes" not in repr(look_at_batch((ids, ids), model=model))  # a bare tensor has no keys
 
 
 def test_the_learners_own_frame_is_found_and_the_libraries_frames_are_not():

@@ -71,6 +71,7 @@ REFUSED = {
     ),
     "training and validation mixed": ("own_loss", "texts are not those of the data", (RETURN, "    return train.concatenate(validation), validation\n")),
     "training and validation exchanged": ("own_loss", "or not of train. Expected are its first 2400 rows", (RETURN, "    return validation, train\n")),
+    "a schedule that rises": ("own_loss", "The rate rises to the end", (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 300))")),
     "a schedule that ends too soon": ("own_loss", "before half of the epoch is over", (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 37, 0.0))")),
     "evaluate() on a part": ("own_loss", "evaluate() takes 10 of 94 batches", (EVALUATE, EVALUATE.replace("validation,", "validation.take(10),"))),
     "evaluate() on five steps": ("keras_loss", "evaluate() takes 5 of 94 batches", (EVALUATE, EVALUATE.replace("validation,", "validation, steps=5,"))),
@@ -149,6 +150,9 @@ ACCEPTED = {
     ),
     "a metric object": ("own_loss", ('metrics=["accuracy"]', 'metrics=[tf.keras.metrics.SparseCategoricalAccuracy("acc")]')),
     "a schedule": ("own_loss", (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 300, 0.0))")),
+    "larger batches, and a schedule of their steps": (
+        "own_loss", ("batch_size=8", "batch_size=24"), (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 100, 0.0))"),
+    ),
     "weights of one": ("keras_loss", (RETURN, "    return train.map(lambda x, y: (x, y, tf.ones_like(y))), validation\n")),
     "one-hot labels": (
         "keras_loss",

@@ -84,6 +84,12 @@ def loss_of_batch(model, batch):
     return tf.reduce_mean(loss)
 
 
+def build_optimizer(optimizer, weights) -> None:
+    """Make the optimizer's variables before its first step. One of the older kind, such as AdamWeightDecay, has no build(), and makes them there."""
+    if hasattr(optimizer, "build"):
+        optimizer.build(weights)
+
+
 def weighted(loss, labels, logits, weights):
     """The loss of the rows, each with its weight where the batch has weights. ``loss``: a Keras loss or a function."""
     import tf_keras

@@ -44,7 +44,7 @@ class BatchView:
             lines.append(_("labels:      {labels}").format(labels=shown))
         if self.padded is not None:
             lines.append(_("padded:      {share:.0%} of the positions").format(share=self.padded))
-        if self.not_taken is not None and self.keys:
+        if self.not_taken is not None:
             lines.append(
                 _("model takes: {answer}").format(
                     answer=_("every key") if not self.not_taken else _("not {keys}").format(keys=", ".join(self.not_taken))
@@ -91,7 +91,7 @@ def look_at_batch(batch, model=None, tokenizer=None, rows: int = 2) -> BatchView
         labels=None if labels is None else np.asarray(labels).tolist(),
         rows=rows_of(shapes),
         padded=float(1 - np.mean(x["attention_mask"])) if "attention_mask" in keys else None,
-        not_taken=None if model is None else keys_not_taken(model, keys),
+        not_taken=None if model is None or not keys else keys_not_taken(model, keys),
         text=None if tokenizer is None or "input_ids" not in keys else [tokenizer.decode(ids) for ids in np.asarray(x["input_ids"])[:rows]],
     )
 

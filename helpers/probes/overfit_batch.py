@@ -7,7 +7,7 @@ import numpy as np
 from helpers.batches import class_ids, labels_of
 from helpers.guards import need_compiled, never_raises, one_batch
 from helpers.messages import _
-from helpers.probes.gradients_of import loss_of_batch
+from helpers.probes.gradients_of import build_optimizer, loss_of_batch
 from helpers.probes.report import report
 from helpers.probes.walk import logits_of
 
@@ -43,8 +43,7 @@ def overfit_batch(model, batch, steps: int = 30) -> Overfit:
     need_compiled(model)
     batch = one_batch(batch)
     weights, losses = model.trainable_variables, []
-    if hasattr(model.optimizer, "build"):  # one of the older kind, such as AdamWeightDecay, builds itself at its first step
-        model.optimizer.build(weights)
+    build_optimizer(model.optimizer, weights)
 
     @tf.function
     def step():

@@ -49,7 +49,7 @@ def rate_over_time(model, steps: int) -> RateOverTime:
         findings["too_low"] = _("The rate stays below {low:.0e}: it is at most {rate:.0e}.").format(rate=highest, low=USUAL[0])
     if middle < 0.02 * highest:
         findings["ends_too_soon"] = _("The rate is almost 0 before half of the steps are done.")
-    elif last == highest > 1.5 * first:
+    elif last == highest > 1.1 * middle:  # a warm-up is over by then
         findings["rises_to_the_end"] = _("The rate rises to the end: {first:.0e} at first, {last:.0e} at last.").format(
             first=first, last=last
         )

@@ -6,7 +6,7 @@ import numpy as np
 
 from helpers.guards import first_batches, need_compiled, never_raises
 from helpers.messages import _
-from helpers.probes.gradients_of import loss_of_batch
+from helpers.probes.gradients_of import build_optimizer, loss_of_batch
 from helpers.probes.report import report
 
 SMOOTH = 10  # steps
@@ -46,8 +46,7 @@ def sweep_rates(model, train, lowest: float = 1e-5, highest: float = 1e-2, steps
     batches, weights, losses = first_batches(train, steps), model.trainable_variables, []
     rates, window = np.geomspace(lowest, highest, steps), min(SMOOTH, steps)
     optimizer = type(model.optimizer).from_config({**model.optimizer.get_config(), "learning_rate": lowest})
-    if hasattr(optimizer, "build"):  # an optimizer of the older kind, such as AdamWeightDecay, builds itself at its first step
-        optimizer.build(weights)
+    build_optimizer(optimizer, weights)
 
     @tf.function(input_signature=[train.element_spec])
     def step(batch):
