@@ -60,8 +60,10 @@ bench: ## the figures in the README
 fault-table: ## which probe reveals which fault: measured, and printed
 	@$(RUN) -m helpers.build.fault_table
 
-measure: ## what the texts of the lessons state about times and memory
+measure: ## rates and long measurements: data, every fault on three seeds, the checks' errors (about an hour and a half)
 	@$(RUN) -m helpers.build.measure
+	@$(RUN) -m helpers.build.two_ways
+	@$(RUN) -m helpers.build.check_rates
 
 lock: ## write constraints.txt and constraints-oldest.txt anew
 	@$(SETUP) lock

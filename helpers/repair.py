@@ -210,7 +210,7 @@ def data_points(dataset, split: str, one):
     yield Point(
         texts["mask"],
         not audit.unmasked,
-        _("In {count} of {rows} rows no attention_mask fits the padding, so the model reads the padding as text. The symptom is gone, and a new fault is there.").format(count=audit.unmasked, rows=audit.rows),
+        _("In {count} of {rows} rows no attention_mask fits the padding, so the model reads the padding as text.").format(count=audit.unmasked, rows=audit.rows),
         _("Keep attention_mask among the columns."),
     )  # fmt: skip
     yield Point(
@@ -311,7 +311,7 @@ class Enough(BaseException):
 class FitSteps:
     """What fit() did with one batch, given as often as the training data have batches, until STEPS of them were trained; and evaluate().
 
-    trained: batches · steps, batches: of an epoch, as fit() counts them and as they were given, None where not known ·
+    trained: batches · steps, batches: of an epoch, as fit() counts them and as they were given, None where not known · epochs: how many ·
     others: "train", "validation" or "evaluate" where other data are taken than were given, "model" where another model is trained · uneven: rows do not count the same ·
     part: ("fit" or "evaluate", batches of validation that it takes, batches of validation) where these are fewer ·
     waits_for: (a name that a callback waits for and that is not reported, the names that are) · scores: what is wrong with those of evaluate() ·
@@ -321,6 +321,7 @@ class FitSteps:
     trained: int = 0
     steps: int | None = None
     batches: int | None = None
+    epochs: int = 1
     others: str | None = None
     part: tuple[str, int, int] | None = None
     uneven: bool = False
@@ -366,6 +367,7 @@ def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
     def watched_fit(*args, **kwargs):
         call = call_of(model_fit, args, kwargs)
         given = call.arguments
+        seen.epochs = given["epochs"]
         weights = [[*(given["class_weight"] or {}).values()], *(batch[2:3] if isinstance(batch, tuple) else ())]
         seen.uneven = any(len(np.unique(np.asarray(values))) > 1 for values in weights)
         seen.others = "train" if not starts_with(given["x"], batch) else None
@@ -573,7 +575,7 @@ def moving_point(fit: FitSteps) -> Point:
 def falling_point(fit: FitSteps, model) -> Point:
     """The learning rate fits, and the loss of the batch falls as it should at such rates."""
     text = _("the learning rate fits, and the loss falls")
-    rate = rate_over_time(model, fit.batches or ROWS["train"] // 8)
+    rate = rate_over_time(model, (fit.batches or ROWS["train"] // 8) * fit.epochs)
     if not rate:
         return Point(text, False, rate.why, rate.next_step)
     keep = _("Keep the script's rate, 5e-5.")
@@ -581,10 +583,11 @@ def falling_point(fit: FitSteps, model) -> Point:
         said = _("The learning rate is {rate:g}. For fine-tuning, {low:g} to {high:g} is usual.")
         return Point(text, False, said.format(rate=rate.highest, low=USUAL[0], high=USUAL[1]), keep)
     if "ends_too_soon" in rate.findings:
-        said = _("The schedule lets the learning rate fall to {middle:g} before half of the epoch is over.")
-        return Point(text, False, said.format(middle=rate.middle), _("Count the steps of the schedule in batches: len(train)."))
+        said = _("The schedule lets the learning rate fall to {middle:g} before half of the training is over.")
+        return Point(text, False, said.format(middle=rate.middle), _("Count the steps of the schedule in batches: len(train) * epochs."))
     if "rises_to_the_end" in rate.findings:
-        return Point(text, False, rate.findings["rises_to_the_end"], _("Let it fall: write end_learning_rate=0.0. Its default is 1e-4."))
+        step = _("Let it fall to 0 by the last step. A PolynomialDecay needs end_learning_rate=0.0 for that: the default is 1e-4.")
+        return Point(text, False, rate.findings["rises_to_the_end"], step)
     wanted = LEAST_FALL * sum(rate_at(model.optimizer, step) for step in range(fit.trained))
     said = _("After {steps} steps on one batch its loss went from {before:.4f} to {after:.4f}. It should fall by {wanted:.4f} or more.")
     return Point(
@@ -621,13 +624,22 @@ def loss_point(made: dict, owner: str | None) -> Point:
     step = _("Use the sparse categorical cross-entropy, from logits.")
     if abs(got - expected) >= 1e-2:
         return Point(text, False, said, step)
-    with wide_logits(model, batch):
-        wide = loss_at_start(model, batch)
-    if not wide:
-        return Point(text, False, wide.why, wide.next_step)
-    said = _("With logits that are {spread} apart, the loss of a batch is {got:.3f}; the cross-entropy of those logits is {expected:.3f}.")
-    said = said.format(spread=SPREAD, got=wide.loss, expected=wide.cross_entropy)
-    return Point(text, abs(wide.loss - wide.cross_entropy) < 1e-2, said, step)
+    with wide_logits(model, batch):  # row by row: in the mean of a batch, what is too high in one row may be too low in another
+        of_rows = [loss_at_start(model, filled_with_row(batch, row)) for row in range(min(3, rows))]
+    for seen in of_rows:
+        if not seen:
+            return Point(text, False, seen.why, seen.next_step)
+    worst = max(of_rows, key=lambda seen: abs(seen.loss - seen.cross_entropy))
+    said = _("With logits that are {spread} apart, the loss of a row is {got:.3f}; the cross-entropy of those logits is {expected:.3f}.")
+    said = said.format(spread=SPREAD, got=worst.loss, expected=worst.cross_entropy)
+    return Point(text, abs(worst.loss - worst.cross_entropy) < 1e-2, said, step)
+
+
+def filled_with_row(batch, row: int):
+    """A batch of the same shapes that holds this one row, again and again."""
+    import tensorflow as tf
+
+    return tf.nest.map_structure(lambda part: tf.repeat(part[row : row + 1], len(part), axis=0), batch)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """Evidence: each field that is listed shows its fault, on every seed; a healthy pipeline's value does not; a value made up does not."""
 
+import functools
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from helpers.checks import check_diagnosis
 from helpers.diagnosis import FIELDS, distance, near, parts_of, same_value
 from helpers.exercises import Case, cases
 from helpers.faults import CATALOGUE, base_script
+from helpers.guards import NotExamined
 from helpers.probes.run_all import PROBES, answer_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,7 +22,14 @@ def answer(script: str, probe: str, seed: int):
     import tensorflow as tf
 
     tf.keras.utils.set_random_seed(seed)
-    return answer_of(probe, parts_of(script))
+    seen = answer_of(probe, parts_of(script))
+    assert not isinstance(seen, NotExamined), repr(seen)
+    return seen
+
+
+@functools.cache
+def healthy_answer(base: str, probe: str):
+    return answer(base_script(base), probe, 0)
 
 
 def test_every_fault_has_evidence_and_every_field_is_one_of_its_probe():
@@ -33,7 +42,7 @@ def test_every_fault_has_evidence_and_every_field_is_one_of_its_probe():
 @pytest.mark.parametrize(("name", "probe"), SHOWN)
 def test_a_field_of_evidence_differs_from_the_healthy_one_and_is_found_again_with_another_seed(name, probe):
     fault = CATALOGUE[name]
-    healthy = answer(base_script(fault.base), probe, 0)
+    healthy = healthy_answer(fault.base, probe)
     first, second = (answer(fault.script, probe, seed) for seed in (1, 2))
     for field in [field for of, field in fault.evidence if of == probe]:
         found, again, well = (getattr(seen, field, None) for seen in (first, second, healthy))
@@ -50,7 +59,7 @@ def test_a_number_is_near_within_half_of_the_way_to_the_healthy_one():
 
 
 @pytest.mark.parametrize("case", UNSEEN, ids=lambda case: case.name)
-def test_the_right_fault_with_its_evidence_passes_and_with_a_made_up_value_does_not(case: Case):
+def test_the_right_fault_with_its_evidence_passes_and_another_fault_or_a_made_up_value_does_not(case: Case):
     probe, field = next(pair for pair in case.ill.evidence if pair[0] in case.probes)
     value = getattr(answer_of(probe, parts_of(case.ill.script)), field)
     verdict = check_diagnosis(case.name, case.ill.name, (probe, field, value))
@@ -58,12 +67,6 @@ def test_the_right_fault_with_its_evidence_passes_and_with_a_made_up_value_does_
     assert verdict.debrief == case.ill.explanation
     wrong = check_diagnosis(case.name, case.ill.name, (probe, field, "made up"))
     assert not wrong.passed and f"not what {probe}() finds in {field}" in wrong.message
-
-
-@pytest.mark.parametrize("case", UNSEEN, ids=lambda case: case.name)
-def test_another_fault_does_not_pass_with_evidence_that_is_sound(case: Case):
-    probe, field = next(pair for pair in case.ill.evidence if pair[0] in case.probes)
-    value = getattr(answer_of(probe, parts_of(case.ill.script)), field)
     other = next(name for name in case.choices if name != case.ill.name)
     verdict = check_diagnosis(case.name, other, (probe, field, value))
     assert not verdict.passed and f"Your evidence is sound. But {other} is not the fault" in verdict.message

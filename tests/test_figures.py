@@ -3,8 +3,9 @@
 import json
 
 import pytest
+import test_faults
 
-from helpers.build import bench, measure, readme_figures
+from helpers.build import bench, measure, readme_figures, two_ways
 from helpers.build.measure import RESULT, ROOT, hash_of_inputs, rate
 
 FIGURES = json.loads(RESULT.read_text())
@@ -17,6 +18,16 @@ def test_the_measurements_are_not_stale():
 
 def test_the_training_figures_are_of_these_assets():
     assert BENCH["training_inputs"] == bench.hash_of_training_inputs(), "The assets or the healthy script changed. Run: make bench"
+
+
+def test_every_fault_was_tested_both_ways_on_three_seeds():
+    measured = json.loads(two_ways.RESULT.read_text())
+    assert measured["inputs"] == two_ways.hash_of_inputs(), "A fault, a probe or its test changed. Run: python -m helpers.build.two_ways"
+    assert measured["failed"] == [] and measured["seeds"] == [0, 1, 2]
+    of_a_seed = sum(
+        map(len, (test_faults.RAISING, test_faults.PROBED, test_faults.RAISING_REPAIRED, test_faults.HEALED, test_faults.HEALED_TO_A_BASE))
+    )
+    assert measured["passed"] == measured["tests"] == 3 * of_a_seed
 
 
 @pytest.mark.parametrize("name", FIGURES["bias"])

@@ -72,7 +72,7 @@ REFUSED = {
     "training and validation mixed": ("own_loss", "texts are not those of the data", (RETURN, "    return train.concatenate(validation), validation\n")),
     "training and validation exchanged": ("own_loss", "or not of train. Expected are its first 2400 rows", (RETURN, "    return validation, train\n")),
     "a schedule that rises": ("own_loss", "The rate rises to the end", (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 300))")),
-    "a schedule that ends too soon": ("own_loss", "before half of the epoch is over", (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 37, 0.0))")),
+    "a schedule that ends too soon": ("own_loss", "before half of the training is over", (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 37, 0.0))")),
     "evaluate() on a part": ("own_loss", "evaluate() takes 10 of 94 batches", (EVALUATE, EVALUATE.replace("validation,", "validation.take(10),"))),
     "evaluate() on five steps": ("keras_loss", "evaluate() takes 5 of 94 batches", (EVALUATE, EVALUATE.replace("validation,", "validation, steps=5,"))),
     "evaluate() on made-up labels": ("keras_loss", "evaluate() looks at other batches", (EVALUATE, EVALUATE.replace("validation,", "validation.map(lambda x, y: (x, 0 * y)),"))),
@@ -150,6 +150,17 @@ ACCEPTED = {
     ),
     "a metric object": ("own_loss", ('metrics=["accuracy"]', 'metrics=[tf.keras.metrics.SparseCategoricalAccuracy("acc")]')),
     "a schedule": ("own_loss", (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 300, 0.0))")),
+    "two epochs, the first of them a warm-up": (
+        "own_loss", (FIT, FIT.replace("epochs=1", "epochs=2")), (RATE, "Adam(WarmUp())"),
+        ("\n\ndef load():", """
+
+class WarmUp(tf.keras.optimizers.schedules.LearningRateSchedule):
+    def __call__(self, step):
+        return 1e-4 * (1 - tf.abs(1 - tf.cast(step, tf.float32) / 300))
+
+
+def load():"""),
+    ),
     "larger batches, and a schedule of their steps": (
         "own_loss", ("batch_size=8", "batch_size=24"), (RATE, "Adam(tf.keras.optimizers.schedules.PolynomialDecay(5e-5, 100, 0.0))"),
     ),
@@ -186,15 +197,28 @@ def test_what_only_looks_repaired_is_refused_with_its_reason(name):
     assert verdict.next_step
 
 
-@pytest.mark.parametrize("seed", [3, 6, 8, 9])
+@pytest.mark.parametrize("seed", [3, 8])
 def test_a_loss_that_is_near_the_right_one_only_at_the_start_is_refused(seed):
     """With the heads of these seeds the two losses differ by less than 0.01 after one batch. So they do for 7 of the first 24 seeds."""
     import tensorflow as tf
 
     tf.keras.utils.set_random_seed(seed)
-    verdict = check_pipeline(fault("softmax_twice").pipeline(), None, fault("softmax_twice"))
+    verdict = check_pipeline(fault("softmax_twice").pipeline(), None, fault("softmax_twice"), eagerly=True)
     assert not verdict.passed
     assert "With logits that are 3 apart" in verdict.message
+
+
+@pytest.mark.parametrize("seed", [4, 18])
+def test_a_loss_that_is_near_the_right_one_only_in_the_mean_is_refused(seed):
+    """Smoothed labels cost more where the model is right, and less where it is wrong. The means of a batch differ by less than 0.01 here."""
+    import tensorflow as tf
+
+    one_hot = "    train, validation = [d.map(lambda x, y: (x, tf.one_hot(y, 3))) for d in (train, validation)]\n"
+    smoothed = "loss=tf.keras.losses.CategoricalCrossentropy(from_logits=True, label_smoothing=0.1)"
+    tf.keras.utils.set_random_seed(seed)
+    verdict = verdict_of("keras_loss", (KERAS_LOSS, smoothed), (RETURN, one_hot + RETURN), eagerly=True)
+    assert not verdict.passed
+    assert "the cross-entropy of" in verdict.message
 
 
 @pytest.mark.parametrize("name", ACCEPTED)

@@ -24,7 +24,13 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULT = ROOT / "figures" / "check_rates.json"
 SEEDS = 20
 WORKERS = 2  # about 1.2 GB each
-CHECKED_WITH = ("helpers/repair.py", "helpers/checks.py", "helpers/probes/walk.py", "helpers/healthy.py", "helpers/assets/SHA256SUMS")
+CHECKED_WITH = (
+    "helpers/repair.py",
+    "helpers/checks.py",
+    "helpers/healthy.py",
+    "helpers/assets/SHA256SUMS",
+    *(f"helpers/probes/{probe}.py" for probe in ("walk", "look_at_batch", "loss_at_start", "rate_over_time", "compare_splits")),
+)
 
 
 def tasks() -> list[str]:

@@ -113,8 +113,8 @@ FAULTS = [
         explanation=_("The schedule counts batches of 64 rows, and the batches have 8. After 37 of 300 steps the rate is 0, and the rest of the epoch trains nothing."),
         repairs={"batches of 8": [("2400 // 64", "2400 // 8")], "a constant rate": back(_TOO_FEW_STEPS)},
         mistakes=[
-            Mistake("train longer", [_LONGER], "before half of the epoch is over"),
-            Mistake("a higher rate to begin with", [("PolynomialDecay(5e-5", "PolynomialDecay(2e-4")], "before half of the epoch is over"),
+            Mistake("train longer", [_LONGER], "before half of the training is over"),
+            Mistake("a higher rate to begin with", [("PolynomialDecay(5e-5", "PolynomialDecay(2e-4")], "before half of the training is over"),
         ],
     ),
     Fault(
