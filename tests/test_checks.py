@@ -1,4 +1,4 @@
-"""The exercises' checks of lesson 01: right answers pass, wrong ones are told why, strange ones are answered."""
+"""The exercises' checks: right answers pass, wrong ones are told why, strange ones are answered. Repairs: tests/test_tasks_judged.py."""
 
 from pathlib import Path
 
@@ -11,15 +11,12 @@ from helpers.checks import check_diagnosis, check_repair
 from helpers.course import lessons
 from helpers.exercises import unseen_pipeline
 from helpers.faults import fault
-from helpers.pipeline import pipeline_from_script
 from helpers.probes.walk import walk
 from helpers.scripts import change_script, show_diff
 
 ROOT = Path(__file__).resolve().parents[1]
 
 TASKS = [task for lesson in lessons() for task in lesson.tasks if getattr(task, "start", None)]
-REPAIRS = [(task, program) for task in TASKS for program in task.repairs]
-MISTAKES = [(task, program) for task in TASKS for program in task.mistakes]
 RIGHT_EVIDENCE = {
     "a": ("batch", ("walk", "message", "all input arrays must have the same shape")),
     "b": ("loss", ("look_at_batch", "keys", ["input_ids", "attention_mask"])),
@@ -130,22 +127,6 @@ def test_check_repair_names_the_tasks_when_the_name_is_wrong():
 
 def test_a_task_without_a_script_names_its_check():
     assert "check_diagnosis" in check_repair("01/name_the_stage", None).next_step
-
-
-@pytest.mark.parametrize(("task", "program"), REPAIRS, ids=[f"{task.name}-{program.name}" for task, program in REPAIRS])
-def test_every_accepted_repair_passes(task, program):
-    verdict = check_repair(task.name, pipeline_from_script(change_script(fault(task.start).script, program.changes)))
-    assert verdict.passed, repr(verdict)
-    script = fault(task.start).script
-    smallest = show_diff(script, change_script(script, task.repairs[0].changes))
-    assert repr(verdict).endswith(f"A small change that repairs it:\n{smallest}")
-
-
-@pytest.mark.parametrize(("task", "program"), MISTAKES, ids=[f"{task.name}-{program.name}" for task, program in MISTAKES])
-def test_every_tempting_wrong_repair_gets_its_message(task, program):
-    verdict = check_repair(task.name, pipeline_from_script(change_script(fault(task.start).script, program.changes)))
-    assert not verdict.passed
-    assert program.says in f"{verdict.message} {verdict.next_step}"
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)

@@ -12,7 +12,7 @@ from helpers.repair import check_pipeline
 from helpers.scripts import change_script
 
 IN_EXERCISES = [(task.start, program.name) for lesson in lessons() for task in lesson.tasks for program in (*task.repairs, *task.mistakes)]
-# What an exercise uses is judged in tests/test_checks.py, as the exercise judges it.
+# What an exercise uses is judged in tests/test_tasks_judged.py, by the check of its task.
 ACCEPTED = [repair for repair in OTHERWISE if (repair[0].name, repair[1]) not in IN_EXERCISES]
 MISTAKES = [(fault, mistake) for fault in FAULTS for mistake in fault.mistakes if (fault.name, mistake.name) not in IN_EXERCISES]
 

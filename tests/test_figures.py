@@ -5,8 +5,10 @@ import json
 import pytest
 import test_faults
 
-from helpers.build import bench, measure, readme_figures, two_ways
-from helpers.build.measure import RESULT, ROOT, hash_of_inputs, rate
+from helpers.build import bench, check_rates, measure, readme_figures, two_ways
+from helpers.build.measure import RESULT, ROOT, hash_of_inputs
+from helpers.build.rates import pooled, rate
+from helpers.checks import check_repair
 
 FIGURES = json.loads(RESULT.read_text())
 BENCH = json.loads(bench.RESULT.read_text())
@@ -28,6 +30,22 @@ def test_every_fault_was_tested_both_ways_on_three_seeds():
         map(len, (test_faults.RAISING, test_faults.PROBED, test_faults.RAISING_REPAIRED, test_faults.HEALED, test_faults.HEALED_TO_A_BASE))
     )
     assert measured["passed"] == measured["tests"] == 3 * of_a_seed
+
+
+@pytest.mark.parametrize("task", check_rates.tasks())
+def test_the_check_of_each_task_was_measured_over_twenty_seeds(task):
+    measured = check_rates.read()[task]
+    assert measured["inputs"] == check_rates.hash_of(task), "A task or the check changed. Run: python -m helpers.build.check_rates"
+    assert measured["refused"]["n"] >= 20 and measured["accepted"]["n"] >= 20
+
+
+@pytest.mark.parametrize("kind", ["refused", "accepted"])
+def test_the_checks_err_in_two_of_a_hundred_at_most_and_say_how_often(kind):
+    measured = check_rates.read()
+    figure = pooled(measured, kind)
+    assert sum(entry[kind]["n"] for entry in measured.values() for kind in ("refused", "accepted")) >= 300
+    assert figure["k"] / figure["n"] <= 0.02
+    assert f"{figure['k']} of {figure['n']}" in check_repair.__doc__ and f"{figure['upper_95']:.1%}" in check_repair.__doc__
 
 
 @pytest.mark.parametrize("name", FIGURES["bias"])

@@ -10,17 +10,16 @@ A process of its own for each task. `make measure` calls it; tests/test_figures.
 import concurrent.futures
 import hashlib
 import json
-import subprocess
 import sys
-from pathlib import Path
 
-from helpers.build.measure import rate
+from helpers.build import readme_figures
+from helpers.build.processes import ROOT, json_of
+from helpers.build.rates import k_of_n, pooled, rate
 from helpers.course import lessons, task
 from helpers.faults import fault
 from helpers.pipeline import pipeline_from_script
 from helpers.scripts import change_script
 
-ROOT = Path(__file__).resolve().parents[2]
 RESULT = ROOT / "figures" / "check_rates.json"
 SEEDS = 20
 WORKERS = 2  # about 1.2 GB each
@@ -67,21 +66,14 @@ def errors_of(name: str) -> dict:
 
 
 def measure(name: str) -> dict:
+    inputs = hash_of(name)  # before: a file that changes meanwhile makes it stale
     code = f"import json; from helpers.build.check_rates import errors_of; print(json.dumps(errors_of({name!r})))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
-    if done.returncode:
-        raise SystemExit(f"{name} failed:\n{done.stderr[-2000:]}")
-    return {"inputs": hash_of(name), **json.loads(done.stdout.splitlines()[-1])}
+    return {"inputs": inputs, **json_of(code, name=name)}
 
 
 def read() -> dict[str, dict]:
     there = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
     return {name: there[name] for name in tasks() if name in there}
-
-
-def pooled(measured: dict[str, dict], kind: str) -> dict:
-    """k of n over all tasks, with the 95 % upper bound."""
-    return rate(sum(entry[kind]["k"] for entry in measured.values()), sum(entry[kind]["n"] for entry in measured.values()))
 
 
 def main() -> int:
@@ -97,7 +89,8 @@ def main() -> int:
                 RESULT.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
     for name, entry in there.items():
         print(name, *(f"{kind} {entry[kind]['k']} of {entry[kind]['n']}" for kind in ("refused", "accepted")), sep="  ")
-    return 0
+    print("all", *(f"{kind} {k_of_n(pooled(there, kind))}" for kind in ("refused", "accepted")), sep="  ")
+    return 0 if chosen else readme_figures.main([])
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from helpers.build import readme_figures
+from helpers.build.rates import rate
 from helpers.sources import find_checkpoint, load_mnli
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,13 +25,6 @@ TRAIN_ROWS = 2400
 
 def hash_of_inputs() -> str:
     return hashlib.sha256(b"".join((ROOT / name).read_bytes() for name in INPUTS)).hexdigest()
-
-
-def rate(k: int, n: int) -> dict:
-    """k of n, and the upper end of the one-sided 95 % interval (Clopper and Pearson, 1934)."""
-    from scipy.stats import beta
-
-    return {"k": int(k), "n": int(n), "upper_95": 1.0 if k == n else round(float(beta.ppf(0.95, k + 1, n - k)), 4)}
 
 
 def split_words(text: str) -> list[str]:

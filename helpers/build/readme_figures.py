@@ -1,4 +1,4 @@
-"""Writes the figures of figures/bench.json and figures/measure.json into the README, between two marks.
+"""Writes the figures of bench.json, measure.json and check_rates.json in figures/ into the README, between two marks.
 
     python -m helpers.build.readme_figures            write
     python -m helpers.build.readme_figures --check    compare; exit code 1 when the README says something else
@@ -10,17 +10,15 @@ import json
 import sys
 from pathlib import Path
 
+from helpers.build.rates import k_of_n, pooled
+
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 BEGIN, END = "<!-- figures: begin (written by make bench and make measure) -->", "<!-- figures: end -->"
 
 
-def k_of_n(figure: dict) -> str:
-    return f"{figure['k']} of {figure['n']} ({figure['k'] / figure['n']:.3f}; 95 % upper bound {figure['upper_95']:.3f})"
-
-
-def section(bench: dict, measure: dict) -> str:
-    """The markdown of the section, from the two JSON files."""
+def section(bench: dict, measure: dict, rates: dict) -> str:
+    """The markdown of the section, from the three JSON files."""
     machine, training, start, checks = bench["machine"], bench["training"], bench["start"], bench["checks"]
     seeds = len({run["seed"] for run in training["runs"]})
     slowest = max(seconds for name, seconds in checks.items() if name not in ("walk", "process_seconds", "peak_gb"))
@@ -33,6 +31,8 @@ def section(bench: dict, measure: dict) -> str:
         ("`fit()` of both, one after the other, longest of the seeds", f"{training['both_seconds_largest']:.0f} s"),
         ("linear probe on the frozen encoder, same rows", k_of_n(measure["probe"]["linear probe on the frozen encoder"])),
         *((f"not comparing the sentences: {name}", k_of_n(figure)) for name, figure in measure["bias"].items()),
+        ("`check_repair()`, a right repair refused", k_of_n(pooled(rates, "refused"))),
+        ("`check_repair()`, a wrong repair accepted", k_of_n(pooled(rates, "accepted"))),
         ("`import helpers`", f"{start['import_seconds_median']:.2f} s"),
         ("start of Python → lesson 01's first error; → the error in `fit()`", f"{start['first_error_seconds']:.0f} s; {start['error_in_fit_seconds']:.0f} s"),
         ("`walk()`, with one batch of training", f"{checks['walk']:.1f} s"),
@@ -61,7 +61,7 @@ def with_section(readme: str, text: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    files = [ROOT / "figures" / name for name in ("bench.json", "measure.json")]
+    files = [ROOT / "figures" / name for name in ("bench.json", "measure.json", "check_rates.json")]
     missing = [path for path in files if not path.exists()]
     if missing:
         print(f"{missing[0].relative_to(ROOT)} is not there yet. Run: make bench && make measure")
