@@ -56,9 +56,9 @@ def draw_losses(seen) -> Picture:
         axes.plot(rows[of_label & bad], np.full((of_label & bad).sum(), top), mark, color=colour, mec=RED, mew=2, ms=8)
     if bad.any():
         axes.axhline(top, color=RED, lw=0.8, ls=":")
-        axes.annotate(_("not finite"), (rows[-1], top), ha="right", va="bottom", color=RED)
+        axes.text(1.01, top, _("not finite"), transform=axes.get_yaxis_transform(), va="center", color=RED)
     axes.set_ylim(0, 1.15 * top)
-    axes.legend(loc="lower right", frameon=False, ncols=4)
+    figure.legend(loc="outside lower left", frameon=False, ncols=4, fontsize=8)
     said = _("{count} of {rows} rows have a loss that is not finite: rows {bad}.") if bad.any() else _("All {rows} losses are finite.")
     return Picture(figure, said.format(count=int(bad.sum()), rows=len(losses), bad=", ".join(map(str, rows[bad]))))
 
@@ -119,14 +119,14 @@ def draw_confusion(scores, names: list[str]) -> Picture:
     axes.set_xticks(range(len(names)), names)
     axes.set_yticks(range(len(names)), names)
     axes.spines[:].set_visible(False)
-    bars = figure.add_axes((0.80, 0.30, 0.17, 0.45))
-    bars.bar([_("model"), _("majority")], [scores.predicted, scores.majority], color=[BLUE, GREY])
+    bars = axes.inset_axes((1.35, 0.2, 0.45, 0.6))
+    bars.bar([0, 1], [scores.predicted, scores.majority], color=[BLUE, GREY])
+    bars.set_xticks([0, 1], [_("model"), _("majority")])
     bars.set_ylim(0, 1)
     bars.set_title(_("accuracy"), fontsize=9)
     bars.spines[["top", "right"]].set_visible(False)
     for place, value in enumerate((scores.predicted, scores.majority)):
         bars.text(place, value, f"{value:.2f}", ha="center", va="bottom", fontsize=8)
-    figure.get_layout_engine().set(rect=(0, 0, 0.76, 1))
     said = [f"{name}: {dict(zip(names, map(int, row), strict=True))}" for name, row in zip(names, table, strict=True)]
     head = _("Accuracy {model:.2f}, majority {majority:.2f}. Answers by label: ").format(model=scores.predicted, majority=scores.majority)
     return Picture(figure, head + "; ".join(said) + ".")

@@ -130,14 +130,14 @@ assert abs(np.median(sweep.losses[:20]) - math.log(3)) < 0.15 and sweep.losses.m
 #
 # * **Too low:** the loss stays near ln 3. A few steps at such a rate do nothing that you can see.
 # * **Falling:** the model learns.
-# * **Red, ruinous:** the loss climbs back to guessing, and stays there. The 0.001 of our script lies here.
+# * **Shaded, ruinous:** the loss climbs back to guessing, and stays there. The 0.001 of our script lies here.
 #
 # ### What a sweep cannot tell
 #
 # Each rate gets a few steps only.
 #
 # * At 5e-5 the loss hardly moves in the sweep. In a longer training it is a good rate, as you will see.
-# * Just left of the red part the loss falls fastest. A rate that looks well for ten steps can be too high for hundreds.
+# * Just left of the shaded part the loss falls fastest. A rate that looks well for ten steps can be too high for hundreds.
 #
 # So do not take the rate at the lowest point. **Take a tenth of it**, the green line, and try it in a longer run.
 

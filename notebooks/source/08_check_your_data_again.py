@@ -8,7 +8,8 @@
 # %% key="setup"
 import helpers  # before TensorFlow: it chooses Keras 2
 from helpers import audit_labels, compare_splits, compare_with_data, draw_confusion, draw_labels, fault, find_checkpoint
-from helpers import load_mnli, load_planted, pipeline_from_script, sample_losses, score_against_baseline, show_diff, show_script, without_autotune
+from helpers import load_mnli, load_planted, pipeline_from_script, sample_losses, score_against_baseline, show_diff, show_script
+from helpers import without_autotune
 from helpers.pictures import Picture
 
 import math
