@@ -364,6 +364,9 @@ def raised(name: str):
         (cell_with(["raises-exception"], error="ValueError"), [raised("KeyError")], "lesson", "must raise ValueError, and raised KeyError"),
         (cell_with(["raises-exception"]), [raised("KeyError")], "lesson", "error is missing"),
         (cell_with(["raises-exception"], error="ValueError"), [raised("ValueError")], "lesson", None),
+        (cell_with(["raises-exception"], error="ValueError", device="GPU"), [], "lesson", None),
+        (cell_with(["raises-exception"], error="ValueError", device="CPU"), [], "lesson", "raised nothing"),
+        (cell_with([], device="GPU"), [raised("KeyError")], "lesson", "it raised KeyError"),
         (cell_with([]), [raised("KeyError")], "lesson", "it raised KeyError"),
         (cell_with(["hidden-assertion"]), [printed("x")], "lesson", "shows something"),
         (cell_with(["hidden-assertion"]), [printed("x", "stderr")], "lesson", None),
@@ -381,7 +384,8 @@ def raised(name: str):
         (cell_with(["check"]), [printed("Passed: 4 of 4")], "solution", None),
     ],
 )
-def test_a_run_is_judged_by_the_rules_of_its_cells(cell, outputs, kind, says):
+def test_a_run_is_judged_by_the_rules_of_its_cells(cell, outputs, kind, says, monkeypatch):
+    monkeypatch.setattr(cell_rules, "has_gpu", lambda: False)
     problems = cell_rules.problems_of_run(cell, outputs, kind)
     assert len(problems) == (says is not None) and (says is None or says in problems[0])
 
