@@ -81,7 +81,7 @@ def points_of(pipeline, owner: str | None, eagerly: bool):
     with quiet():
         fit = fit_steps(pipeline, model, made, eagerly)
     yield fit_point(fit)
-    yield moving_point(fit)
+    yield moving_point(fit, model)
     yield loss
     yield falling_point(fit, model)
     yield metric_point(made)
@@ -559,17 +559,18 @@ def fit_point(fit: FitSteps) -> Point:
     return Point(text, not fit.uneven, _("The rows of a batch have different weights."), _("Leave class_weight and sample weights out."))
 
 
-def moving_point(fit: FitSteps) -> Point:
+def moving_point(fit: FitSteps, model) -> Point:
     """All weights move, and none that is marked as frozen."""
     text = _("training moves all weights")
     if fit.held:
         said = _("{count} weight tensors are marked as frozen, and moved: they were free when compile() was called.")
         return Point(text, False, said.format(count=fit.held), _("Take trainable = False away, or set it before compile()."))
     said = _(
-        "{moved} of {count} weight tensors moved in {steps} steps. The others get no direction from the loss, are frozen, or move too little to be seen."
+        "{moved} of {count} weight tensors moved in {steps} steps, at a learning rate of {rate:g} at most. The others get no direction from the loss, are frozen, or move too little to be seen."
     )
     step = _("Use a loss that can be differentiated, a learning rate above 0, and a model that is not frozen.")
-    return Point(text, fit.moved >= fit.weights, said.format(moved=fit.moved, count=fit.weights, steps=fit.trained), step)
+    rate = max((rate_at(model.optimizer, number) for number in range(fit.trained)), default=0.0)
+    return Point(text, fit.moved >= fit.weights, said.format(moved=fit.moved, count=fit.weights, steps=fit.trained, rate=rate), step)
 
 
 def falling_point(fit: FitSteps, model) -> Point:

@@ -95,7 +95,7 @@ REFUSED = {
     "a loss turned off": ("own_loss", "The walk stops at loss", ("metrics=", "loss=None, metrics=")),
     "two classes without weight": ("keras_loss", "different weights", (FIT, FIT.replace("epochs=1", "epochs=1, class_weight={0: 1.0, 1: 0.0, 2: 0.0}"))),
     "a rate below zero": ("own_loss", "The learning rate is -5e-05", (RATE, "Adam(-5e-5)")),
-    "a rate of nothing": ("own_loss", "weight tensors moved", (RATE, "Adam(0.0)")),
+    "a rate of nothing": ("own_loss", "at a learning rate of 0 at most", (RATE, "Adam(0.0)")),
     "a rate that does nothing": ("own_loss", "The learning rate is 1e-07", (RATE, "Adam(1e-7)")),
     "a rate that ruins": ("own_loss", "The learning rate is 0.001", (RATE, "Adam(1e-3)")),
     "a loss that climbs": (
