@@ -1,0 +1,85 @@
+"""An unseen broken pipeline, and a budget: each probe costs points. Who finds the fault with few probes keeps more of them."""
+
+import random
+
+from helpers.diagnosis import judge_answer, judge_evidence, parts_of
+from helpers.exercises import Case, UnknownPipeline, unseen_case
+from helpers.faults import CATALOGUE, SYMPTOMS
+from helpers.guards import NotExamined
+from helpers.messages import _
+from helpers.probes.run_all import PROBES, answer_of
+from helpers.triage import measured, points
+from helpers.verdict import Points, Verdict, never_a_traceback
+
+BUDGET = 20  # points
+
+
+class Investigation:
+    """One case. probe(name) runs a probe and pays for it; left: the points that are not spent; asked: the probes, in order."""
+
+    def __init__(self, case: Case, budget: int):
+        self.case, self.budget, self.asked = case, budget, []
+
+    @property
+    def left(self) -> int:
+        return self.budget - sum(points(probe) for probe in self.asked)
+
+    def probe(self, name: str):
+        """What the probe of this name finds in the pipeline. The same probe is paid for once."""
+        if not isinstance(name, str) or name not in PROBES:
+            return NotExamined(
+                _("there is no probe {name!r}.").format(name=name), _("Probes are: {names}.").format(names=", ".join(PROBES))
+            )
+        if name not in self.asked:
+            if points(name) > self.left:
+                said = _("{name} costs {points} points, and {left} are left.").format(name=name, points=points(name), left=self.left)
+                return NotExamined(said, _("Ask a cheaper probe, or name the fault."))
+            self.asked.append(name)
+        return answer_of(name, parts_of(self.case.ill.script))
+
+    def __repr__(self) -> str:
+        entry = measured()[self.case.ill.name]
+        shown = ", ".join(f"{name} {value}" for name, value in entry["run"].items())
+        head = _("Case {name}: {symptom}.").format(name=self.case.name, symptom=SYMPTOMS[entry["symptom"]])
+        spent = ", ".join(f"{probe} ({points(probe)})" for probe in self.asked) or "-"
+        lines = [head, _("its run: {shown}").format(shown=shown), _("asked: {probes}").format(probes=spent)]
+        return "\n".join([*lines, _("points left: {left} of {budget}").format(left=self.left, budget=self.budget)])
+
+
+def investigate(name: str | None = None, seed: int | None = None, budget: int = BUDGET) -> Investigation | NotExamined:
+    """Open a case: that of this name, for example "05/a", or the one that ``seed`` draws from the whole catalogue; the same seed, the same case."""
+    if seed is not None:
+        ill = random.Random(seed).choice(list(CATALOGUE.values()))
+        return Investigation(Case(_("of seed {seed}").format(seed=seed), ill, tuple(CATALOGUE), tuple(PROBES)), budget)
+    try:
+        case = unseen_case(name)
+    except UnknownPipeline as unknown:
+        return NotExamined(unknown.what, unknown.names)
+    return Investigation(case, budget)
+
+
+@never_a_traceback
+def check_investigation(case: Investigation, answer: str, evidence: tuple) -> Verdict:
+    """Is the case solved: the fault, evidence from a probe that was asked, and points left? ``evidence``: (probe, field, value)."""
+    held = Points(4)
+    if not isinstance(case, Investigation):
+        what = _("This is no case.")
+        return Verdict(False, (), held.total, what, _('Open one: case = investigate("05/a").'))
+    known, right = judge_answer(case.case, answer.strip().lower() if isinstance(answer, str) else answer)
+    if not held.hold(*known):
+        return held.verdict()
+    asked = isinstance(evidence, (tuple, list)) and len(evidence) == 3 and evidence[0] in case.asked
+    held.hold(
+        _("the evidence comes from a probe that was asked"),
+        asked,
+        _("{probe!r} was not asked in this case.").format(
+            probe=evidence[0] if isinstance(evidence, (tuple, list)) and evidence else evidence
+        ),
+        _("Ask it: case.probe(…). It costs points."),
+    )
+    if asked:
+        held.hold(_("the evidence was measured again, and shows the fault"), *judge_evidence(case.case, evidence))
+    held.hold(*right)
+    spent = case.budget - case.left
+    said = _("Found with {spent} of {budget} points, and {count} probes.").format(spent=spent, budget=case.budget, count=len(case.asked))
+    return held.verdict(_("Compare the explanation below with what you thought."), f"{said}\n\n{case.case.ill.explanation}")

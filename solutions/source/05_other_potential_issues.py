@@ -1,0 +1,187 @@
+# %% [markdown] key="title"
+# # Exercise 05 · Other potential issues
+#
+# ★★☆ · 35 minutes · 3 tasks, and one that has no end
+#
+# Each case is an unseen broken pipeline. You have 20 points, and each probe costs some. Name the fault, and the number that shows it.
+
+# %% key="setup"
+# helpers come before TensorFlow: they choose Keras 2
+from helpers import Pipeline, check_investigation, check_repair, hint, investigate, triage
+from helpers import find_checkpoint, load_mnli
+
+import tensorflow as tf
+from transformers import AutoTokenizer, DataCollatorWithPadding, TFAutoModelForSequenceClassification
+
+tf.keras.utils.set_random_seed(1)
+
+# %% [markdown] key="task-1"
+# ## Task 1: a case
+#
+# Open the case. Its owner tells you the symptom and the numbers of the run. Then ask probes: `case.probe("look_at_batch")`. The answer of a probe is an object; print it, or read one field: `case.probe("look_at_batch").rows`. Asking the same probe again costs nothing.
+#
+# The fault is one of these:
+#
+# | name | what is wrong |
+# | --- | --- |
+# | `adam_string` | the optimizer is a string, with a rate that is too high |
+# | `unknown_steps` | a schedule of a length that is not known, so the rate is 0 |
+# | `too_few_steps` | a schedule that ends long before the training |
+# | `frozen` | the encoder is frozen |
+# | `weights_not_loaded` | the encoder has random weights |
+# | `kept_model` | the model is the one of the run before |
+# | `labels_of_the_row_before` | each row has the label of another row |
+# | `sorted_rows` | all rows of one class come together |
+# | `rare_class` | one class is rare |
+# | `cut_at_eight` | the texts are cut |
+# | `cased_tokenizer` | words with capitals are unknown to the tokenizer |
+# | `no_mask` | the model reads the padding as text |
+# | `string_loss` | the loss takes logits for probabilities |
+# | `one_output` | the head has one output |
+# | `another_model_scored` | the scores are those of another model |
+#
+# The evidence is `(probe, field, value)`, from a probe that you asked. A number need not be exact: near is enough.
+#
+# | probe | call | fields |
+# | --- | --- | --- |
+# | `"walk"` | `case.probe("walk")` | `message`, `error_class`, `failing_stage` |
+# | `"look_at_batch"` | `case.probe("look_at_batch")` | `container`, `keys`, `shapes`, `dtypes`, `labels_at`, `labels`, `rows`, `padded` |
+# | `"audit_labels"` | `case.probe("audit_labels")` | `rows`, `counts`, `form`, `outputs`, `names` |
+# | `"decode_batch"` | `case.probe("decode_batch")` | `unknown`, `cut`, `longest`, `vocabulary` |
+# | `"padding_invariance"` | `case.probe("padding_invariance")` | `padded`, `masked`, `change` |
+# | `"compare_splits"` | `case.probe("compare_splits")` | `rows`, `overlap`, `entropy`, `same_order` |
+# | `"compare_with_data"` | `case.probe("compare_with_data")` | `rows`, `unknown`, `others` |
+# | `"loss_at_start"` | `case.probe("loss_at_start")` | `loss`, `cross_entropy`, `chance`, `owner` |
+# | `"sample_losses"` | `case.probe("sample_losses")` | `error` |
+# | `"gradients_of"` | `case.probe("gradients_of")` | `trainable`, `loss` |
+# | `"one_step"` | `case.probe("one_step")` | `weights`, `free`, `moved`, `largest` |
+# | `"rate_over_time"` | `case.probe("rate_over_time")` | `first`, `middle`, `last`, `highest`, `steps` |
+# | `"look_at_fit"` | `case.probe("look_at_fit")` | `epochs`, `steps_per_epoch`, `batches`, `reported`, `monitors` |
+# | `"compare_builds"` | `case.probe("compare_builds")` | `encoder`, `head` |
+# | `"overfit_batch"` | `case.probe("overfit_batch")` | `accuracy`, `last` |
+# | `"evaluate_again"` | `case.probe("evaluate_again")` | `first`, `second`, `loss`, `accuracy` |
+
+# %% key="case-1"
+case_1 = investigate("05/a")
+case_1
+
+# %% [markdown] key="ask-1"
+# Ask your probes here. `triage("…")` with the name of a symptom tells which to ask first. Need help? `hint("05/first_case")`.
+
+# %% key="ask-1-cell" tags=["task"]
+# solution: begin
+rate = case_1.probe("rate_over_time")
+print(rate)
+# solution: end
+# exercise: begin
+#| case_1.probe("…")
+# exercise: end
+
+# %% key="answer-1" tags=["task"]
+# solution: begin
+fault_1 = "unknown_steps"
+evidence_1 = ("rate_over_time", "highest", rate.highest)
+# solution: end
+# exercise: begin
+#| fault_1 = "…"
+#| evidence_1 = ("…", "…", "…")
+# exercise: end
+
+# %% key="check-1" tags=["check"]
+check_investigation(case_1, fault_1, evidence_1)
+
+# %% [markdown] key="task-2"
+# ## Task 2: another case
+#
+# The faults and the probes are those of task 1. This case has another symptom. Need help? `hint("05/second_case")`.
+
+# %% key="case-2"
+case_2 = investigate("05/b")
+case_2
+
+# %% key="ask-2-cell" tags=["task"]
+# solution: begin
+decoded = case_2.probe("decode_batch")
+print(list(decoded.findings))
+print(f"{decoded.unknown:.1f}")
+# solution: end
+# exercise: begin
+#| case_2.probe("…")
+# exercise: end
+
+# %% key="answer-2" tags=["task"]
+# solution: begin
+fault_2 = "cased_tokenizer"
+evidence_2 = ("decode_batch", "unknown", decoded.unknown)
+# solution: end
+# exercise: begin
+#| fault_2 = "…"
+#| evidence_2 = ("…", "…", "…")
+# exercise: end
+
+# %% key="check-2" tags=["check"]
+check_investigation(case_2, fault_2, evidence_2)
+
+# %% [markdown] key="task-3"
+# ## Task 3: repair
+#
+# This script trains, and it learns too little. Find out why with any probes that you like, and repair it. The check takes 10 to 20 seconds. Need help? `hint("05/too_little")`.
+
+# %% key="script" tags=["task"]
+checkpoint = find_checkpoint()
+tokenizer = AutoTokenizer.from_pretrained(checkpoint)
+
+
+def load():
+    return load_mnli(train_rows=2400, validation_rows=750)
+
+
+def tokenize(raw):
+    def tokenize_rows(rows):
+        return tokenizer(rows["premise"], rows["hypothesis"], truncation=True)
+
+    return raw.map(tokenize_rows, batched=True)
+
+
+def batch(tokenized):
+    collator = DataCollatorWithPadding(tokenizer, return_tensors="np")
+    options = dict(columns=["input_ids", "attention_mask", "labels"], batch_size=8, collate_fn=collator)
+    train = tokenized["train"].to_tf_dataset(shuffle=True, **options)
+    validation = tokenized["validation_matched"].to_tf_dataset(**options)
+    return train, validation
+
+
+def build_model():
+    # solution: begin
+    return TFAutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=3)
+    # solution: end
+    # exercise: begin
+    #| model = TFAutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=3)
+    #| model.distilbert.trainable = False
+    #| return model
+    # exercise: end
+
+
+def compile_model(model):
+    model.compile(optimizer=tf.keras.optimizers.Adam(5e-5), metrics=["accuracy"])
+
+
+def fit(model, train, validation):
+    return model.fit(train, validation_data=validation, epochs=1)
+
+
+def evaluate(model, validation):
+    return model.evaluate(validation, return_dict=True)
+
+
+# %% key="check-repair" tags=["check"]
+pipeline = Pipeline(load, tokenize, batch, build_model, compile_model, fit, evaluate)
+check_repair("05/too_little", pipeline)
+
+# %% [markdown] key="task-4"
+# ## For whoever wants more
+#
+# A number draws a case from the whole catalogue of the course: `investigate(seed=7)`. The same number gives the same case. The names of all faults are in the message of `check_investigation(case, "?", ("?", "?", "?"))`.
+
+# %% [markdown] key="next"
+# **Next:** compare your work with the [worked copy](../solutions/05_other_potential_issues.ipynb).

@@ -1,0 +1,96 @@
+"""The triage table comes from what was measured; a case costs points, and is solved by the fault with evidence from a probe that was asked."""
+
+import pytest
+from hypothesis import given, settings
+from test_probes import WRONG_OBJECTS
+
+from helpers.exercises import cases
+from helpers.faults import CATALOGUE, SYMPTOMS
+from helpers.guards import NotExamined
+from helpers.investigation import BUDGET, Investigation, check_investigation, investigate
+from helpers.probes.run_all import PROBES
+from helpers.triage import measured, next_probe, points, revealed_by, suspects_of, triage
+
+
+def test_every_fault_is_a_suspect_of_one_symptom_and_in_its_plan():
+    plans = triage().plans
+    assert set(plans) == set(SYMPTOMS)
+    for symptom, plan in plans.items():
+        in_plan = {name for _probe, shown in plan for names in shown.values() for name in names}
+        assert in_plan == set(suspects_of(symptom)), symptom
+    assert sorted(name for symptom in SYMPTOMS for name in suspects_of(symptom)) == sorted(CATALOGUE)
+
+
+def test_the_next_probe_reveals_most_for_each_point():
+    suspects = suspects_of("learns_nothing")
+    worth = {probe: len({name for found in revealed_by(probe, suspects).values() for name in found}) / points(probe) for probe in PROBES}
+    assert worth[next_probe(suspects)] == max(worth.values())
+    assert next_probe(suspects, used=[next_probe(suspects)]) != next_probe(suspects)
+    assert next_probe([]) is None
+
+
+def test_each_line_of_a_plan_is_what_was_measured():
+    for plan in triage().plans.values():
+        for probe, shown in plan:
+            for finding, names in shown.items():
+                assert all(finding in measured()[name]["found"][probe] for name in names)
+
+
+def test_a_wrong_symptom_is_told_which_there_are():
+    with pytest.raises(LookupError, match="learns_nothing"):
+        triage("it is slow")
+
+
+def test_a_probe_costs_its_points_once_and_not_more_than_are_left():
+    case = investigate("05/a", budget=points("rate_over_time") + 1)
+    case.probe("rate_over_time")
+    case.probe("rate_over_time")
+    assert case.left == 1 and case.asked == ["rate_over_time"]
+    dear = max(PROBES, key=points)
+    answer = case.probe(dear)
+    assert isinstance(answer, NotExamined) and f"{dear} costs {points(dear)} points, and 1 are left" in answer.why
+    assert case.left == 1
+
+
+@pytest.mark.parametrize("name", [name for name in cases() if name.startswith("05/")])
+def test_a_case_can_be_solved_within_its_budget_and_says_so(name):
+    case = investigate(name)
+    probe, field = next(pair for pair in case.case.ill.evidence if pair[0] in PROBES and points(pair[0]) <= BUDGET)
+    value = getattr(case.probe(probe), field)
+    verdict = check_investigation(case, case.case.ill.name, (probe, field, value))
+    assert verdict.passed, repr(verdict)
+    assert f"Found with {points(probe)} of {BUDGET} points, and 1 probes." in verdict.debrief
+
+
+def test_a_guess_without_a_probe_does_not_pass():
+    case = investigate("05/a")
+    verdict = check_investigation(case, case.case.ill.name, ("rate_over_time", "highest", 0.0))
+    assert not verdict.passed and "was not asked" in verdict.message
+
+
+def test_the_right_probe_and_the_wrong_fault_do_not_pass():
+    case = investigate("05/a")
+    rate = case.probe("rate_over_time")
+    verdict = check_investigation(case, "adam_string", ("rate_over_time", "highest", rate.highest))
+    assert not verdict.passed and "adam_string is not the fault" in verdict.message
+
+
+def test_a_seed_gives_the_same_case_each_time_and_any_of_the_catalogue():
+    assert investigate(seed=3).case == investigate(seed=3).case
+    assert len({investigate(seed=seed).case.ill.name for seed in range(300)}) == len(CATALOGUE)
+
+
+def test_a_case_does_not_name_its_fault():
+    for name in cases():
+        if name.startswith("05/"):
+            assert cases()[name].ill.name not in repr(investigate(name))
+
+
+@settings(max_examples=200, deadline=None)
+@given(WRONG_OBJECTS, WRONG_OBJECTS)
+def test_wrong_objects_are_answered(one, other):
+    assert isinstance(investigate(one), (NotExamined, Investigation))
+    assert isinstance(investigate("05/a").probe(one), NotExamined)
+    for case in (one, investigate("05/a")):
+        verdict = check_investigation(case, one, other)
+        assert not verdict.passed and verdict.next_step
