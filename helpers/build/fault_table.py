@@ -1,16 +1,19 @@
 """Which probe reveals which fault, what does each cost, and what does training show? Measured, not declared: `make fault-table`.
 
-    python -m helpers.build.fault_table            every script whose text, probes or data changed; writes helpers/fault_table.json, prints the table
+    python -m helpers.build.fault_table            what changed since the last time; writes helpers/fault_table.json, prints the table
     python -m helpers.build.fault_table no_mask    only the named faults, printed
 
-The probes look at scripts of 240 training rows, those that count steps at all. The symptom is that of the whole script, trained as it stands. A process of its own for
-each script: what one leaves behind does not reach the next.
+The probes look at scripts of 240 training rows, those that count steps at all. The symptom is that of the whole script, trained as it stands.
+A probe that changed does not change the training: each half is measured again when its own inputs changed. A process of its own for each
+script: what one leaves behind does not reach the next.
 """
 
 import concurrent.futures
 import hashlib
+import inspect
 import json
 import math
+import os
 import subprocess
 import sys
 import time
@@ -21,13 +24,7 @@ from helpers.faults import BASES, CATALOGUE, base_script, fault
 ROOT = Path(__file__).resolve().parents[2]
 RESULT = ROOT / "helpers" / "fault_table.json"
 ROWS, STEPS = 240, 300  # training rows, and the steps of a whole epoch, which schedules are held against
-LOOKED_AT = (
-    "helpers/probes/*.py",
-    "helpers/batches.py",
-    "helpers/guards.py",
-    "helpers/build/fault_table.py",
-    "helpers/assets/SHA256SUMS",
-)
+LOOKED_AT = ("helpers/probes/*.py", "helpers/batches.py", "helpers/guards.py", "helpers/assets/SHA256SUMS")
 NOT_LOOKED_AT = ("sweep_rates.py", "score_against_baseline.py", "known_errors.py")  # no probes of the table
 ON_ALL_ROWS = ("rate_over_time", "look_at_fit")  # they count steps
 SMALL = ("train_rows=2400, validation_rows=750", f"train_rows={ROWS}, validation_rows=64")
@@ -35,15 +32,20 @@ WORKERS = 2  # about 1.2 GB each
 
 ONE = """
 import json, sys
-from helpers.build.fault_table import measure_script, script_of
-print(json.dumps(measure_script(script_of(sys.argv[1]))))
+from helpers.build.fault_table import HALVES, script_of
+print(json.dumps([HALVES[half](script_of(sys.argv[1])) for half in sys.argv[2:]]))
 """
 
 
-def hash_of(name: str) -> str:
-    """Of a script, and of all that it is measured with. tests/test_fault_table.py compares it."""
+def hashes_of(name: str) -> dict[str, str]:
+    """Half of the measurement -> hash of the script and of all that it is measured with. tests/test_fault_table.py compares them."""
     paths = sorted(path for pattern in LOOKED_AT for path in ROOT.glob(pattern) if path.name not in NOT_LOOKED_AT)
-    return hashlib.sha256(script_of(name).encode() + b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
+    assets = (ROOT / "helpers" / "assets" / "SHA256SUMS").read_bytes()
+    measured_with = {
+        "probed": inspect.getsource(look_at).encode() + b"".join(path.read_bytes() for path in paths),
+        "trained": inspect.getsource(train).encode() + assets,
+    }
+    return {half: hashlib.sha256(script_of(name).encode() + inputs).hexdigest()[:16] for half, inputs in measured_with.items()}
 
 
 def names() -> list[str]:
@@ -136,24 +138,43 @@ def symptom_of(run: dict) -> str:
 # ---------------------------------------------------------------- all
 
 
-def measure_script(script: str, seed: int = 0) -> dict:
+def probed(script: str, seed: int = 0) -> dict:
     looked = look_at(script, seed)
-    run = train(script, seed)
     return {
         "found": {probe: found for probe, (found, _seconds) in looked.items()},
         "seconds": {probe: seconds for probe, (_found, seconds) in looked.items()},
-        "run": run,
-        "symptom": symptom_of(run),
     }
 
 
-def measure(name: str) -> dict:
-    """In a process of its own."""
-    done = subprocess.run([sys.executable, "-c", ONE, name], capture_output=True, text=True, cwd=ROOT)
+def trained(script: str, seed: int = 0) -> dict:
+    return {"run": train(script, seed)}
+
+
+HALVES = {"probed": probed, "trained": trained}
+
+
+def stale(name: str, entry: dict) -> list[str]:
+    """The halves whose inputs changed since they were measured."""
+    now = hashes_of(name)
+    return [half for half in HALVES if entry.get("inputs", {}).get(half) != now[half]]
+
+
+def measure(name: str, entry: dict, halves: list[str]) -> dict:
+    """The entry with these halves measured anew, in a process of its own."""
+    one_thread = os.environ | {
+        "TF_NUM_INTRAOP_THREADS": "1",
+        "TF_NUM_INTEROP_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }  # WORKERS share the cores
+    now = hashes_of(name)  # before: a file that changes meanwhile makes it stale
+    done = subprocess.run([sys.executable, "-c", ONE, name, *halves], capture_output=True, text=True, cwd=ROOT, env=one_thread)
     if done.returncode:
         raise SystemExit(f"{name} failed:\n{done.stderr[-2000:]}")
-    print(f"  {name}", file=sys.stderr, flush=True)
-    return {"inputs": hash_of(name), **json.loads(done.stdout.splitlines()[-1])}
+    print(f"  {name}: {', '.join(halves)}", file=sys.stderr, flush=True)
+    entry = {**entry, "inputs": {**entry.get("inputs", {}), **{half: now[half] for half in halves}}}
+    for measured in json.loads(done.stdout.splitlines()[-1]):
+        entry |= measured
+    return entry | {"symptom": symptom_of(entry["run"])}
 
 
 def read() -> dict[str, dict]:
@@ -173,10 +194,10 @@ def table(measured: dict[str, dict]) -> str:
 
 def main() -> None:
     chosen = sys.argv[1:]
-    there = {} if chosen else {name: entry for name, entry in read().items() if entry["inputs"] == hash_of(name)}
-    missing = chosen or [name for name in names() if name not in there]
+    there = {} if chosen else read()
+    wanted = {name: stale(name, there.get(name, {})) for name in chosen or names()}
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-        running = {pool.submit(measure, name): name for name in missing}
+        running = {pool.submit(measure, name, there.get(name, {}), halves): name for name, halves in wanted.items() if halves}
         for done in concurrent.futures.as_completed(running):
             there[running[done]] = done.result()
             if not chosen:  # kept after each, so that a run that is stopped goes on later
