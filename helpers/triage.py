@@ -60,10 +60,8 @@ class Triage:
             suspects = {name for _probe, shown in plan for names in shown.values() for name in names}
             lines += [_("{symptom}: {text} ({count} suspects)").format(symptom=symptom, text=SYMPTOMS[symptom], count=len(suspects))]
             for number, (probe, shown) in enumerate(plan, 1):
-                found = " · ".join(f"{finding} → {', '.join(names)}" for finding, names in shown.items())
-                lines.append(
-                    _("  {number}. {probe} (costs {points}): {found}").format(number=number, probe=probe, points=points(probe), found=found)
-                )
+                lines.append(_("  {number}. {probe} (costs {points})").format(number=number, probe=probe, points=points(probe)))
+                lines += [f"       {finding} → {', '.join(names)}" for finding, names in shown.items()]
         return "\n".join(lines)
 
 
