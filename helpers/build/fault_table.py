@@ -13,15 +13,12 @@ import hashlib
 import inspect
 import json
 import math
-import os
-import subprocess
 import sys
 import time
-from pathlib import Path
 
+from helpers.build.processes import ROOT, json_of
 from helpers.faults import BASES, CATALOGUE, base_script, fault
 
-ROOT = Path(__file__).resolve().parents[2]
 RESULT = ROOT / "helpers" / "fault_table.json"
 ROWS, STEPS = 240, 300  # training rows, and the steps of a whole epoch, which schedules are held against
 LOOKED_AT = ("helpers/probes/*.py", "helpers/batches.py", "helpers/guards.py", "helpers/assets/SHA256SUMS")
@@ -161,18 +158,11 @@ def stale(name: str, entry: dict) -> list[str]:
 
 def measure(name: str, entry: dict, halves: list[str]) -> dict:
     """The entry with these halves measured anew, in a process of its own."""
-    one_thread = os.environ | {
-        "TF_NUM_INTRAOP_THREADS": "1",
-        "TF_NUM_INTEROP_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-    }  # WORKERS share the cores
     now = hashes_of(name)  # before: a file that changes meanwhile makes it stale
-    done = subprocess.run([sys.executable, "-c", ONE, name, *halves], capture_output=True, text=True, cwd=ROOT, env=one_thread)
-    if done.returncode:
-        raise SystemExit(f"{name} failed:\n{done.stderr[-2000:]}")
+    answers = json_of(ONE, name, *halves, name=name)
     print(f"  {name}: {', '.join(halves)}", file=sys.stderr, flush=True)
     entry = {**entry, "inputs": {**entry.get("inputs", {}), **{half: now[half] for half in halves}}}
-    for measured in json.loads(done.stdout.splitlines()[-1]):
+    for measured in answers:
         entry |= measured
     return entry | {"symptom": symptom_of(entry["run"])}
 
