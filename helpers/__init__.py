@@ -52,15 +52,15 @@ _WHERE = {
     "check_repair": "helpers.checks",
     "load_planted": "helpers.planted",
     "check_audit": "helpers.planted",
-    "ask_for_help": "helpers.ask_for_help",
+    "ask_for_help": "helpers.asking",
     "check_investigation": "helpers.investigation",
     "investigate": "helpers.investigation",
-    "triage": "helpers.triage",
+    "triage": "helpers.suspects",
     "unseen_pipeline": "helpers.exercises",
     "show_diff": "helpers.scripts",
     "show_script": "helpers.scripts",
     "check_machine": "helpers.machine",
-    "course_map": "helpers.course_map",
+    "course_map": "helpers.start_page",
 }
 __all__ = sorted(_WHERE)
 

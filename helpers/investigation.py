@@ -8,7 +8,7 @@ from helpers.faults import CATALOGUE, SYMPTOMS
 from helpers.guards import NotExamined
 from helpers.messages import _
 from helpers.probes.run_all import PROBES, answer_of
-from helpers.triage import measured, points
+from helpers.suspects import measured, points
 from helpers.verdict import Points, Verdict, never_a_traceback
 
 BUDGET = 20  # points

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from running import small
 from test_probes import WRONG_OBJECTS
 
-from helpers import Pipeline, ask_for_help, compare_with_data, fault, find_checkpoint, healthy_script
-from helpers import ask_for_help as module_or_function
+from helpers import Pipeline, ask_for_help, asking, compare_with_data, fault, find_checkpoint, healthy_script
 from helpers.guards import NotExamined
 from helpers.pipeline import STAGES, pipeline_from_script
 from helpers.scripts import change_script
@@ -22,7 +21,6 @@ from helpers.write_script import bound_by, global_names, import_lines, is_consta
 
 FILES = ["reproduce.py", "sample.json", "traceback.txt", "versions.txt"]
 RAISING = ["two_outputs", "no_labels", "ragged_rows", "keras_3_optimizer"]
-assert module_or_function is ask_for_help
 
 
 def broken(name: str, rows: int = 64) -> Pipeline:
@@ -121,16 +119,15 @@ def test_an_error_of_load_itself_needs_no_sample(tmp_path):
 
 @pytest.mark.slow
 def test_broken_on_purpose_a_script_without_the_fault_is_not_said_to_show_it(tmp_path, monkeypatch):
-    module = sys.modules["helpers.ask_for_help"]
-    written = module.script_text
-    monkeypatch.setattr(module, "write", lambda folder, files, texts: [(folder / name).write_text(text.replace('"attention_mask", "label"]', '"attention_mask", "labels"]')) for name, text in files.items()])  # fmt: skip
+    written = asking.script_text
+    monkeypatch.setattr(asking, "write", lambda folder, files, texts: [(folder / name).write_text(text.replace('"attention_mask", "label"]', '"attention_mask", "labels"]')) for name, text in files.items()])  # fmt: skip
     told = ask_for_help(broken("wrong_key_own_loss"), str(tmp_path))
-    assert written is module.script_text
+    assert written is asking.script_text
     assert not told.shown and any(note.startswith("reproduce.py ends with: ") for note in told.notes)
 
 
 CELLS = """
-from helpers import Pipeline, ask_for_help, find_checkpoint, load_mnli
+from helpers import Pipeline, ask_for_help, asking, find_checkpoint, load_mnli
 import tensorflow as tf
 from transformers import AutoTokenizer, TFAutoModelForSequenceClassification
 @@

@@ -4,6 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
+
+import helpers
 
 HEAVY = ("tensorflow", "tf_keras", "keras", "transformers", "datasets", "huggingface_hub", "numpy", "pandas")
 SET_BY_HELPERS = ("TF_USE_LEGACY_KERAS", "TF_CPP_MIN_LOG_LEVEL", "HF_HUB_DISABLE_TELEMETRY", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
@@ -82,3 +85,9 @@ def test_tensorflow_imported_first_is_fine_when_keras_2_was_asked_for():
 def test_keras_3_asked_for_is_one_clear_line():
     _variables, printed = after_import(TF_USE_LEGACY_KERAS="0")
     assert printed == "TF_USE_LEGACY_KERAS is 0, but this course needs Keras 2. Set it to 1, restart the kernel, import helpers first.\n"
+
+
+def test_no_module_of_helpers_has_the_name_of_a_function_that_a_notebook_imports():
+    """Once such a module is imported, `from helpers import NAME` would give the module."""
+    modules = {path.stem for path in Path(helpers.__file__).parent.glob("*.py")}
+    assert modules & set(helpers.__all__) == set()

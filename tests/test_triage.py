@@ -9,7 +9,7 @@ from helpers.faults import CATALOGUE, SYMPTOMS
 from helpers.guards import NotExamined
 from helpers.investigation import BUDGET, Investigation, check_investigation, investigate
 from helpers.probes.run_all import PROBES
-from helpers.triage import measured, next_probe, points, revealed_by, suspects_of, triage
+from helpers.suspects import measured, next_probe, points, revealed_by, suspects_of, triage
 
 
 def test_every_fault_is_a_suspect_of_one_symptom_and_in_its_plan():

@@ -46,10 +46,10 @@ triage("learns_nothing")
 #
 # The number in brackets is what a probe costs. A look at one batch costs 1 point. The others are counted in the same measure: by the seconds that they took.
 #
-# The order is not by suspicion. It is by price: first the probe that reveals most suspects for each point.
+# The order is not by suspicion. It is by price: first the probe that reveals most suspects for each point. (When there is an error, read its message before any probe. That costs nothing.)
 
 # %% key="triage-reads-true" tags=["hidden-assertion"]
-from helpers.triage import measured, plan_of, points, suspects_of
+from helpers.suspects import measured, plan_of, points, suspects_of
 
 _plan = plan_of(suspects_of("learns_nothing"))
 assert len(suspects_of("learns_nothing")) >= 3
@@ -57,16 +57,16 @@ assert {name for _probe, shown in _plan for found in shown.values() for name in 
 assert min(points(probe) for probe in measured()["healthy: own_loss"]["found"]) == 1
 
 # %% [markdown] key="triage-well-text"
-# **Predict.** For which symptom is the list of suspects the longest?
+# **Predict.** Some faults show nothing: no error, a loss that falls, a good accuracy. How many of the faults are of this kind?
 
 # %% key="triage-all"
 triage()
 
 # %% [markdown] key="triage-well-explained"
-# Look at the last block: faults with which *all numbers look well*. No error, a loss that falls, a good accuracy. The probes find them, and nobody asks a probe when the numbers look well. So ask the cheap ones always, before you train.
+# Look at the last block: with more than ten faults *all numbers look well*. The probes find them, and nobody asks a probe when the numbers look well. So ask the cheap ones always, before you train.
 
 # %% key="well-is-there" tags=["hidden-assertion"]
-assert len(suspects_of("looks_well")) >= 3
+assert len(suspects_of("looks_well")) > 10
 
 # %% [markdown] key="overfit-text"
 # ## Can the model learn one batch?
@@ -77,11 +77,11 @@ assert len(suspects_of("looks_well")) >= 3
 
 # %% key="overfit-healthy" tags=["band"]
 train, validation, model = parts(pipeline_from_script(helpers.healthy_script()))
-overfit_batch(model, train)
+learnt = overfit_batch(model, train)
+learnt
 
 # %% key="overfit-healthy-band" tags=["hidden-assertion"]
-_seen = overfit_batch(parts(pipeline_from_script(helpers.healthy_script()))[2], train)
-assert _seen.losses[-1] < 0.5 * _seen.losses[0] and _seen.accuracy == 1.0 and not _seen.findings
+assert learnt.losses[-1] < 0.5 * learnt.losses[0] and learnt.accuracy == 1.0 and not learnt.findings
 
 # %% [markdown] key="overfit-broken-text"
 # The loss falls, and all eight answers are right: data, model, loss and optimizer work together.
@@ -90,11 +90,11 @@ assert _seen.losses[-1] < 0.5 * _seen.losses[0] and _seen.accuracy == 1.0 and no
 
 # %% key="overfit-broken" tags=["band"]
 _train, _validation, twice = parts(fault("softmax_twice").pipeline())
-overfit_batch(twice, _train)
+not_learnt = overfit_batch(twice, _train)
+not_learnt
 
 # %% key="overfit-broken-band" tags=["hidden-assertion"]
-_seen = overfit_batch(parts(fault("softmax_twice").pipeline())[2], _train)
-assert set(_seen.findings) == {"does_not_learn"} and _seen.losses[-1] > 0.55
+assert set(not_learnt.findings) == {"does_not_learn"} and not_learnt.losses[-1] > 0.55
 
 # %% [markdown] key="overfit-limits"
 # It cannot learn even one batch. The labels are right and the learning rate is right, so the loss is left.
@@ -103,11 +103,11 @@ assert set(_seen.findings) == {"does_not_learn"} and _seen.losses[-1] > 0.55
 
 # %% key="overfit-wrong-labels" tags=["band"]
 rolled, _validation, model = parts(fault("labels_of_the_row_before").pipeline())
-overfit_batch(model, rolled)
+learnt = overfit_batch(model, rolled)
+learnt
 
 # %% key="overfit-wrong-labels-band" tags=["hidden-assertion"]
-_seen = overfit_batch(parts(fault("labels_of_the_row_before").pipeline())[2], rolled)
-assert not _seen.findings
+assert not learnt.findings and learnt.accuracy == 1.0
 
 # %% [markdown] key="overfit-blind"
 # It can. A model learns eight wrong labels by heart as well as eight right ones. **A probe that finds nothing clears only what it looks at.** This one looks at the way from the batch to the weights. It does not read the rows.
@@ -167,29 +167,41 @@ case = investigate("05/shown")
 case
 
 # %% [markdown] key="case-first"
-# `start` is the loss before training, `accuracy` that of the trained model. It learns nothing. The triage table names the probe to ask first.
+# `start` is the loss before training. The training loss fell to 0.5. On the validation rows the loss is 3.6, and the answers are a guess. The triage table names the probe to ask first.
 #
 # **Predict.** What will it find?
 
 # %% key="case-first-probe"
-first = case.probe("rate_over_time")
+first = case.probe("compare_with_data")
 first
 
 # %% key="case-first-finds" tags=["hidden-assertion"]
-assert not first.findings
+assert not first.findings and first.others == first.unknown == 0
 
 # %% [markdown] key="case-second"
-# The learning rate is well. That clears the learning rate, and nothing else. What is left are the rows and the weights. Read the rows.
+# Nothing. Each row has its text and its label. That clears the rows, one by one. It does not clear their order, or the rate. The next line of the table:
 
 # %% key="case-second-probe"
-second = case.probe("compare_with_data")
-print(second.others, "of", second.rows, "rows have another label;", *second.findings)
+second = case.probe("rate_over_time")
+second
 
 # %% key="case-second-finds" tags=["hidden-assertion"]
-assert "other_labels" in second.findings and second.others > 0.4 * second.rows
+assert not second.findings
+
+# %% [markdown] key="case-third"
+# Nothing again: the learning rate is well. The next one looks at all batches of an epoch.
+#
+# **Predict.** What can be wrong with rows that are all right?
+
+# %% key="case-third-probe"
+third = case.probe("compare_splits")
+third
+
+# %% key="case-third-finds" tags=["hidden-assertion"]
+assert list(third.findings) == ["sorted"] and third.entropy < 0.2
 
 # %% [markdown] key="case-close"
-# That is the fault, and the evidence is a number. Two probes were enough:
+# The rows come class by class, so each batch has one label. The model learns to give the label of the last batches, and forgets the others. The evidence is a number, the entropy of the labels in a batch. Three probes were enough:
 
 # %% key="case-cost"
 case
@@ -200,7 +212,7 @@ case
 # The smallest change that heals it:
 
 # %% key="debrief-diff"
-fault("labels_of_the_row_before").diff
+fault("sorted_rows").diff
 
 # %% [markdown] key="summary"
 # What to take with you:
