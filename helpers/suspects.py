@@ -58,7 +58,7 @@ class Triage:
         lines = []
         for symptom, plan in self.plans.items():
             suspects = {name for _probe, shown in plan for names in shown.values() for name in names}
-            lines += [_("{symptom}: {text} ({count} suspects)").format(symptom=symptom, text=SYMPTOMS[symptom], count=len(suspects))]
+            lines += [_("{symptom}: {text} (suspects: {count})").format(symptom=symptom, text=SYMPTOMS[symptom], count=len(suspects))]
             for number, (probe, shown) in enumerate(plan, 1):
                 lines.append(_("  {number}. {probe} (costs {points})").format(number=number, probe=probe, points=points(probe)))
                 lines += [f"       {finding} → {', '.join(names)}" for finding, names in shown.items()]
