@@ -7,6 +7,7 @@ from helpers.exercises import Case, UnknownPipeline, unseen_case
 from helpers.faults import CATALOGUE, SYMPTOMS
 from helpers.guards import NotExamined
 from helpers.messages import _
+from helpers.pipeline import describe
 from helpers.probes.run_all import PROBES, answer_of
 from helpers.suspects import measured, points
 from helpers.verdict import Points, Verdict, never_a_traceback
@@ -48,6 +49,12 @@ class Investigation:
 
 def investigate(name: str | None = None, seed: int | None = None, budget: int = BUDGET) -> Investigation | NotExamined:
     """Open a case: that of this name, for example "05/a", or the one that ``seed`` draws from the whole catalogue; the same seed, the same case."""
+    for said, number in (("seed", 0 if seed is None else seed), ("budget", budget)):
+        if type(number) is not int or number < 0:
+            return NotExamined(
+                _("{name} is {number}, and must be a whole number, 0 or more.").format(name=said, number=describe(number)),
+                _("Write: investigate(seed=7)."),
+            )
     if seed is not None:
         ill = random.Random(seed).choice(list(CATALOGUE.values()))
         return Investigation(Case(_("of seed {seed}").format(seed=seed), ill, tuple(CATALOGUE), tuple(PROBES)), budget)

@@ -91,6 +91,8 @@ def test_a_case_does_not_name_its_fault():
 def test_wrong_objects_are_answered(one, other):
     assert isinstance(investigate(one), (NotExamined, Investigation))
     assert isinstance(investigate("05/a").probe(one), NotExamined)
+    assert isinstance(investigate(seed=one), (NotExamined, Investigation))
+    assert isinstance(investigate("05/a", budget=one), (NotExamined, Investigation))
     for case in (one, investigate("05/a")):
         verdict = check_investigation(case, one, other)
         assert not verdict.passed and verdict.next_step

@@ -14,7 +14,8 @@ import tensorflow as tf
 from transformers import AutoTokenizer
 
 tf.keras.utils.set_random_seed(1)
-tf.autograph.set_verbosity(0)  # no notes about functions that stay plain Python
+tf.get_logger().setLevel("ERROR")  # no notes about functions that stay plain Python
+tf.autograph.set_verbosity(0)
 tokenizer = AutoTokenizer.from_pretrained(find_checkpoint())
 names = ["entailment", "neutral", "contradiction"]
 
