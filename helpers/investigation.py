@@ -52,7 +52,9 @@ def investigate(name: str | None = None, seed: int | None = None, budget: int = 
     for said, number in (("seed", 0 if seed is None else seed), ("budget", budget)):
         if type(number) is not int or number < 0:
             return NotExamined(
-                _("{name} is {number}, and must be a whole number, 0 or more.").format(name=said, number=describe(number)),
+                _("{name} is {number}, and must be a whole number, 0 or more.").format(
+                    name=said, number=number if type(number) is int else describe(number)
+                ),
                 _("Write: investigate(seed=7)."),
             )
     if seed is not None:
