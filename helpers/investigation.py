@@ -90,5 +90,5 @@ def check_investigation(case: Investigation, answer: str, evidence: tuple) -> Ve
         held.hold(_("the evidence was measured again, and shows the fault"), *judge_evidence(case.case, evidence))
     held.hold(*right)
     spent = case.budget - case.left
-    said = _("Found with {spent} of {budget} points, and {count} probes.").format(spent=spent, budget=case.budget, count=len(case.asked))
+    said = _("Found with {spent} of {budget} points. Probes asked: {count}.").format(spent=spent, budget=case.budget, count=len(case.asked))
     return held.verdict(_("Compare the explanation below with what you thought."), f"{said}\n\n{case.case.ill.explanation}")

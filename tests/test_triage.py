@@ -59,7 +59,7 @@ def test_a_case_can_be_solved_within_its_budget_and_says_so(name):
     value = getattr(case.probe(probe), field)
     verdict = check_investigation(case, case.case.ill.name, (probe, field, value))
     assert verdict.passed, repr(verdict)
-    assert f"Found with {points(probe)} of {BUDGET} points, and 1 probes." in verdict.debrief
+    assert f"Found with {points(probe)} of {BUDGET} points. Probes asked: 1." in verdict.debrief
 
 
 def test_a_guess_without_a_probe_does_not_pass():

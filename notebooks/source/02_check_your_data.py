@@ -134,7 +134,7 @@ _lengths = [features["input_ids"].shape[1] for features in train.take(50)]
 assert sum(_lengths) / len(_lengths) < 64 / 2 and {features["input_ids"].shape[1] for features in all_64.take(50)} == {64}
 
 # %% [markdown] key="padding-explained"
-# The model computes every position, padding too. Padding each batch by itself saves more than half of that work here.
+# The model computes every position, padding too. Here, padding each batch by itself saves about half of the computation.
 #
 # ## The mask
 #
@@ -254,7 +254,7 @@ train, validation = batch(tokenized)
 look_at_batch(train).labels_at
 
 # %% [markdown] key="owner-keras-run"
-# **Predict.** Same model, same row, same label: will the loss of Keras be another?
+# **Predict.** Same model, same batch: will the loss that Keras computes be different?
 
 # %% key="owner-keras"
 pair = ({name: one_batch[name] for name in ("input_ids", "attention_mask")}, one_batch["labels"])

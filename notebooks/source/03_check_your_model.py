@@ -48,7 +48,7 @@ explain_error()
 # %% [markdown] key="explain-text"
 # The message says: a label is 2, and only 0 and 1 are allowed. `[0, 2)` is a range that begins with 0 and ends before 2. The last numbers are the labels of the batch.
 #
-# So two numbers do not fit each other. It does not say which of them is wrong.
+# So two numbers do not fit each other. The message does not say which of them is wrong.
 #
 # ### Evidence
 #
@@ -313,9 +313,9 @@ walked = walk(repaired)
 walked
 
 # %% [markdown] key="walk-4-explained"
-# All stages run. The NaN is gone, and the error too. But the loss is far from ln 3, the loss of guessing. "It runs" does not mean "it is right".
+# All stages run. The NaN is gone, and the error too. But look at the line `loss`: it is far from ln 3, the loss of guessing. (The loss in the line `evaluate` was measured after one update. Do not compare that one.) "It runs" does not mean "it is right".
 #
-# You met this fault in lesson 02. The string `"sparse_categorical_crossentropy"` stands for a loss that takes probabilities, and the model gives logits. Three outputs do not heal that.
+# You met this fault in lesson 02. The string `"sparse_categorical_crossentropy"` stands for a loss that takes probabilities, and the model gives logits. Three outputs do not repair that.
 
 # %% key="walk-4-claims" tags=["hidden-assertion"]
 _model = repaired.build_model()
@@ -365,7 +365,7 @@ show_diff(script_after(3), script_after(5))
 # * A label without an output is an error on a CPU, and a NaN on a GPU and under XLA.
 # * One bad row makes the loss NaN. One step makes all weights NaN. So load the model anew before you look.
 # * Look at the loss of each row of one batch, and ask what the bad rows share.
-# * `num_labels` belongs into every `from_pretrained()`.
+# * `num_labels` belongs in every `from_pretrained()`.
 # * When the NaN is gone, compare the loss with ln C, for C classes.
 #
 # **Next:** [exercise 03](../exercises/03_check_your_model.ipynb).

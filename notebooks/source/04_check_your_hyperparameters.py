@@ -3,7 +3,7 @@
 #
 # ★★☆ · 35 minutes
 #
-# After this lesson you can find out why a training runs and learns nothing. You read the learning rate that is really used, you choose one, you check a schedule, and you know what a second `compile()` does not reset.
+# After this lesson you can find out why a script trains without an error and learns nothing. You read the learning rate that is really used, you choose one, you check a schedule, and you know what a second `compile()` does not reset.
 
 # %% key="setup"
 import helpers  # before TensorFlow: it chooses Keras 2
@@ -208,7 +208,7 @@ print(f"fresh model: loss {scores_good['loss']:.2f}, accuracy {scores_good['accu
 assert scores_kept["accuracy"] < 0.65 and scores_kept["accuracy"] < scores_good["accuracy"] - 0.2
 
 # %% [markdown] key="kept-explained"
-# Rate, data and loss are the same. The old model does not learn, because its weights are still the ruined ones. `compile()` sets the optimizer, the loss and the metrics. **It does not touch the weights.**
+# Rate, data and loss are the same. The old model hardly learns, because its weights are still the ruined ones. `compile()` sets the optimizer, the loss and the metrics. **It does not touch the weights.**
 #
 # This is a bad trap: the repair was right, and it looks as if it did not help.
 

@@ -195,6 +195,8 @@ assert len(repaired) == 1164
 # ## Train once, and look at the answers
 #
 # Now train one model on the planted data: 150 steps, less than half a minute on two cores. A single number, the accuracy, says how often it is right. It does not say *how* it is wrong. A **confusion matrix** does: a line for each label, a column for each answer.
+#
+# The picture also says *with classes exchanged*: the accuracy after the best renaming of the answers. You need it two sections later.
 
 # %% key="answers"
 def look_at_answers(model, dataset):
@@ -298,6 +300,8 @@ for number in (934, 135):
 assert {934, 135} <= set(ranked[:30].tolist()) and {934, 135} <= planted.mislabelled.keys()
 
 # %% [markdown] key="rank-explained"
+# No: *did not greet* and *welcomed*, *hid* and *did not hide*. Both sentences cannot be true together, so both labels should be *contradiction*.
+#
 # You read 60 rows, 5 % of the data, and find more than half of all wrong labels.
 #
 # Two warnings:
@@ -430,7 +434,14 @@ _cell = "".join(linecache.getlines(evaluate.__code__.co_filename))
 assert _cell.split() == script_after(6).split('"""')[2].split() and len(REPAIRS) == 6
 
 # %% [markdown] key="debrief"
-# And the six repairs in one view: all that was wrong with it.
+# And the six repairs in one view:
+#
+# 1. the name of the column
+# 2. the labels where the loss looks: `label_cols=`
+# 3. the collator, which pads the rows
+# 4. `num_labels=3`
+# 5. `from_logits=True`
+# 6. the learning rate
 
 # %% key="debrief-diff"
 from helpers.arc import broken_script, script_after

@@ -48,7 +48,7 @@ tokenizer = AutoTokenizer.from_pretrained(checkpoint)
 # | `"audit_labels"` | `audit_labels(train, model)` | `rows`, `counts`, `form`, `outputs`, `names` |
 # | `"loss_at_start"` | `loss_at_start(model, train)` | `loss`, `cross_entropy`, `chance`, `owner` |
 #
-# The answer of a probe is an object. Print it, then read one field: `seen = padding_invariance(model, train)`, `seen.change`. The check measures it again. A number need not be exact: near is enough.
+# The answer of a probe is an object. Print it, then read one field: `seen = padding_invariance(model, train)`, `seen.change`. A field can have another name than the printed line. You need not copy a number: write `seen.change` in the evidence. The check measures it again. A number need not be exact: near is enough.
 
 
 # %% key="parts"
@@ -60,7 +60,7 @@ def parts(pipeline):
 
 
 # %% [markdown] key="task-1-look"
-# Look at the first one. Then change the letter. Need help? Press **B** for a new cell, and run `hint("02/name_the_fault")` in it. Each call shows one hint more.
+# There is one cell for each pipeline. Run it, then add other probes of the table to the same cell. Need help? Press **B** for a new cell, and run `hint("02/name_the_fault")` in it. Each call shows one hint more.
 
 # %% key="look-a" tags=["task", "band"]
 train, validation, model = parts(unseen_pipeline("02/a"))

@@ -39,7 +39,7 @@ tf.keras.utils.set_random_seed(1)  # the same batches and the same fresh head ea
 # | `"sample_losses"` | `sample_losses(model, train, batches=4)` | `error` |
 # | `"gradients_of"` | `gradients_of(model, train)` | `trainable`, `loss` |
 #
-# Of a message, a part is enough.
+# Of a message, a part is enough. A field can have another name than the printed line. You need not copy a number: after `seen = …`, write `seen.` and the name of the field.
 
 # %% [markdown] key="parts-text"
 # This function runs a pipeline until its model is compiled. It trains nothing. It returns what the probes want.
@@ -63,7 +63,7 @@ sample_losses(model, train, batches=4)
 assert sample_losses(model, train, batches=4).bad == []
 
 # %% [markdown] key="look-on"
-# Look with other probes too, also at `03/b` and `03/c`.
+# Look with other probes too. For a new cell, press **B**. For the next pipeline, write `train, model, names = parts_of("03/b")`, and below it a probe of the table.
 
 # %% key="look-a-again" tags=["solution-only", "band"]
 loss_at_start(model, train)

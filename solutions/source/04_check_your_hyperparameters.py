@@ -31,7 +31,7 @@ tf.keras.utils.set_random_seed(1)  # the same batches and the same fresh head ea
 # | `"kept_model"` | the model is the one of the run before |
 # | `"string_loss"` | the loss takes logits for probabilities |
 #
-# Say for each: the **fault**, and the **evidence** as `(probe, field, value)`. The check runs the probe itself and compares. A number need not be exact: near is enough. These are the probes and their fields:
+# Say for each: the **fault**, and the **evidence** as `(probe, field, value)`. The check runs the probe itself and compares. A number need not be exact: near is enough. A field can have another name than the printed line. You need not copy a number: after `seen = …`, write `seen.` and the name of the field. These are the probes and their fields:
 #
 # | probe | call | fields |
 # | --- | --- | --- |
@@ -62,7 +62,7 @@ pipeline, train, model = parts_of("04/a")
 rate_over_time(model, 300)
 
 # %% [markdown] key="look-on"
-# Look with other probes too, also at `04/b` and `04/c`. `one_step()` changes the model: run `parts_of()` again after it.
+# Look with other probes too. For a new cell, press **B**. For the next pipeline, write `pipeline, train, model = parts_of("04/b")`, and below it a probe of the table. `one_step()` changes the model: run `parts_of()` again after it.
 
 # %% key="look-b" tags=["solution-only"]
 pipeline, train, model = parts_of("04/b")
@@ -214,7 +214,7 @@ check_repair("04/the_kept_model", pipeline)
 # %% [markdown] key="task-4"
 # ## Task 4, if you like: repair the schedule
 #
-# Somebody first trained with batches of 64 rows. Then memory was short, and the batches got 8. Only `compile_model` is another one than above; `build_model` is the one that you repaired in task 3.
+# Somebody first trained with batches of 64 rows. Then memory was short, and the batches were cut to 8 rows. Only `compile_model` is different from the script above; `build_model` is the one that you repaired in task 3.
 #
 # Need help? `hint("04/the_schedule")`.
 

@@ -35,7 +35,7 @@ names = ["entailment", "neutral", "contradiction"]
 # | `other_class_names` | the model calls the classes by other names than the data |
 # | `one_hot_metric` | the metric is one for one-hot labels, and the labels are class ids |
 #
-# Name the fault, and evidence for it: `(probe, field, value)`. The check runs the probe itself and compares.
+# Name the fault, and evidence for it: `(probe, field, value)`. The check runs the probe itself and compares. A field can have another name than the printed line. You need not copy a number: after `seen = …`, write `seen.` and the name of the field.
 #
 # | probe | call | fields |
 # | --- | --- | --- |
@@ -120,7 +120,7 @@ check_diagnosis("08/c", fault_c, evidence_c)
 # * `mislabelled`: the numbers of training rows whose label you would change;
 # * `leaked`: the numbers of training rows that are copies.
 #
-# You can find all copies. You need not find all wrong labels: about half of them is asked for. But most of the rows that you name must be wrong. So do not name rows that you have not read.
+# You can find all copies. You need not find all wrong labels: half of them is asked for. But of 100 rows that you name, 85 must really have a wrong label. So do not name rows that you have not read. For the copies, both numbers are 95 %.
 #
 # Need help? `hint("08/audit")`.
 #
@@ -198,7 +198,7 @@ assert [number for number in mislabelled if number not in _planted] == [324]
 assert sum(int(number) in _planted for number in ranked[:60]) >= 24
 
 # %% [markdown] key="audit-debrief"
-# When the check is passed, it shows two numbers for each list. *Precision*: how many of the rows that you named are right. *Recall*: how many of all that are there you found. With your own data you can only measure the first.
+# When the check is passed, it shows two numbers for each list. *Precision*: the share of the rows you named that really are mislabelled, or copies. *Recall*: the share of all such rows that you found. With your own data you can only measure the first.
 
 # %% [markdown] key="task-3"
 # ## Task 3: repair the script
