@@ -39,6 +39,9 @@ def check_repair(task_name: str, pipeline) -> Verdict:
 
     The check reads all your batches and compares them with the data, and trains five steps on one batch (about ten seconds). So a
     repair that only hides the symptom is found. It cannot see how well a whole training goes.
+
+    How often it errs, over twenty seeds of each task (figures/check_rates.json): a right repair was refused in 0 of 220 runs, a wrong one
+    accepted in 0 of 220; the upper bound of 95 % is 1.35% for both.
     """
     task = find_task(task_name)
     if task.start is None:

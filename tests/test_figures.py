@@ -45,7 +45,7 @@ def test_the_checks_err_in_two_of_a_hundred_at_most_and_say_how_often(kind):
     figure = pooled(measured, kind)
     assert sum(entry[kind]["n"] for entry in measured.values() for kind in ("refused", "accepted")) >= 300
     assert figure["k"] / figure["n"] <= 0.02
-    assert f"{figure['k']} of {figure['n']}" in check_repair.__doc__ and f"{figure['upper_95']:.1%}" in check_repair.__doc__
+    assert f"{figure['k']} of {figure['n']}" in check_repair.__doc__ and f"{figure['upper_95']:.2%}" in check_repair.__doc__
 
 
 @pytest.mark.parametrize("name", FIGURES["bias"])

@@ -25,7 +25,6 @@ SEEDS = 20
 WORKERS = 2  # about 1.2 GB each
 CHECKED_WITH = (
     "helpers/repair.py",
-    "helpers/checks.py",
     "helpers/healthy.py",
     "helpers/assets/SHA256SUMS",
     *(f"helpers/probes/{probe}.py" for probe in ("walk", "look_at_batch", "loss_at_start", "rate_over_time", "compare_splits")),
