@@ -15,6 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from helpers.build.processes import ONE_THREAD, ROOT
+from helpers.faults import CATALOGUE
 
 RESULT = ROOT / "figures" / "two_ways.json"
 SEEDS = (0, 1, 2)
@@ -23,7 +24,6 @@ INPUTS = (
     TESTS,
     "tests/one_layer.py",
     "tests/running.py",
-    "helpers/catalogue/*.py",
     "helpers/probes/*.py",
     "helpers/healthy.py",
     "helpers/pipeline.py",
@@ -33,7 +33,8 @@ INPUTS = (
 
 def hash_of_inputs() -> str:
     paths = sorted(path for pattern in INPUTS for path in ROOT.glob(pattern))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
+    faults = [(fault.name, fault.script, fault.repairs, fault.reveals, fault.error_class, fault.error_text) for fault in CATALOGUE.values()]
+    return hashlib.sha256(repr(faults).encode() + b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 
 
 def run_tests() -> dict[str, bool]:
