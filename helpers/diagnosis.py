@@ -63,14 +63,20 @@ def judge_answer(case: Case, answer) -> tuple[tuple, tuple]:
     return known, (_("the stage is the one that fails first"), answer == case.ill.stage, said, look)
 
 
-def judge_evidence(case: Case, evidence) -> tuple[bool, str, str]:
-    """(holds, message, next step): is the value what the probe measures, and does it show the fault?"""
+def wrong_form(case: Case, evidence) -> tuple[str, str] | None:
+    """(message, next step) where the evidence is not (probe, field, value) with one of the case's probes."""
     shape_ok = isinstance(evidence, (tuple, list)) and len(evidence) == 3 and all(isinstance(part, str) for part in evidence[:2])
     if not shape_ok or evidence[0] not in case.probes:
         what = describe(evidence) if not shape_ok else repr(tuple(evidence))
         said = _("The evidence is {what}, and must be (probe, field, value) with one of the probes {probes}.")
-        form = _('The form is, for example: ("look_at_batch", "rows", 8).')
-        return False, said.format(what=what, probes=", ".join(case.probes)), form
+        return said.format(what=what, probes=", ".join(case.probes)), _('The form is, for example: ("look_at_batch", "rows", 8).')
+    return None
+
+
+def judge_evidence(case: Case, evidence, call: str = "{probe}(…)") -> tuple[bool, str, str]:
+    """(holds, message, next step): is the value what the probe measures, and does it show the fault? ``call``: how the learner asks the probe."""
+    if form := wrong_form(case, evidence):
+        return False, *form
     probe, field, value = evidence
     if field == "failing_stage":
         said = _("The failing stage is your answer, not the evidence for it.")
@@ -93,8 +99,8 @@ def judge_evidence(case: Case, evidence) -> tuple[bool, str, str]:
     healthy = healthy_value(case.ill.base, probe, field)
     if not (same_value(found, value, getattr(seen, "error_class", None)) or near(found, value, healthy)):
         said = _("Your value is not what {probe}() finds in {field}.").format(probe=probe, field=field)
-        look = _("Run print({probe}(…).{field}) with the parts of this pipeline, and copy what it prints, None too.")
-        return False, said, look.format(probe=probe, field=field)
+        look = _("Run print({call}.{field}) for this pipeline, and copy what it prints, None too.")
+        return False, said, look.format(call=call.format(probe=probe), field=field)
     if (probe, field) not in case.ill.evidence:
         said = _("That is true, but it does not show this fault: a healthy pipeline can answer the same, or it names no cause.")
         return False, said, _("Look for a field whose value would change if this fault, and no other, were repaired.")

@@ -45,7 +45,7 @@ SYMPTOMS = {
     "learns_nothing": _("after training the model is no better than a guess"),
     "learns_little": _("the model learns, and less than it should"),
     "two_scores": _("two scores of the same model do not agree"),
-    "looks_well": _("all numbers look well"),
+    "looks_well": _("all numbers look good"),
 }
 
 CATALOGUE: dict[str, Fault] = {

@@ -2,7 +2,7 @@
 
 import random
 
-from helpers.diagnosis import judge_answer, judge_evidence, parts_of
+from helpers.diagnosis import judge_answer, judge_evidence, parts_of, wrong_form
 from helpers.exercises import Case, UnknownPipeline, unseen_case
 from helpers.faults import CATALOGUE, SYMPTOMS
 from helpers.guards import NotExamined
@@ -13,17 +13,18 @@ from helpers.suspects import measured, points
 from helpers.verdict import Points, Verdict, never_a_traceback
 
 BUDGET = 20  # points
+WRONG_NAME = 2  # points, for each wrong name of the fault; else fifteen guesses were cheaper than a probe
 
 
 class Investigation:
-    """One case. probe(name) runs a probe and pays for it; left: the points that are not spent; asked: the probes, in order."""
+    """One case. probe(name) runs a probe and pays for it; left: the points that are not spent; asked, guessed: the probes and the wrong names, in order."""
 
     def __init__(self, case: Case, budget: int):
-        self.case, self.budget, self.asked = case, budget, []
+        self.case, self.budget, self.asked, self.guessed = case, budget, [], []
 
     @property
     def left(self) -> int:
-        return self.budget - sum(points(probe) for probe in self.asked)
+        return self.budget - sum(points(probe) for probe in self.asked) - WRONG_NAME * len(self.guessed)
 
     def probe(self, name: str):
         """What the probe of this name finds in the pipeline. The same probe is paid for once."""
@@ -41,9 +42,10 @@ class Investigation:
     def __repr__(self) -> str:
         entry = measured()[self.case.ill.name]
         shown = ", ".join(f"{name} {value}" for name, value in entry["run"].items())
-        head = _("Case {name}: {symptom}.").format(name=self.case.name, symptom=SYMPTOMS[entry["symptom"]])
-        spent = ", ".join(f"{probe} ({points(probe)})" for probe in self.asked) or "-"
-        lines = [head, _("its run: {shown}").format(shown=shown), _("asked: {probes}").format(probes=spent)]
+        symptom = entry["symptom"]
+        head = _("Case {name}: {symptom}: {text}.").format(name=self.case.name, symptom=symptom, text=SYMPTOMS[symptom])
+        spent = [f"{probe} ({points(probe)})" for probe in self.asked] + [f"{name} ({WRONG_NAME})" for name in self.guessed]
+        lines = [head, _("its run: {shown}").format(shown=shown), _("spent: {spent}").format(spent=", ".join(spent) or "-")]
         return "\n".join([*lines, _("points left: {left} of {budget}").format(left=self.left, budget=self.budget)])
 
 
@@ -57,6 +59,8 @@ def investigate(name: str | None = None, seed: int | None = None, budget: int = 
                 ),
                 _("Write: investigate(seed=7)."),
             )
+    if name is None and seed is None:
+        return NotExamined(_("no case is named."), _('Write investigate("05/a"), or draw one: investigate(seed=7).'))
     if seed is not None:
         ill = random.Random(seed).choice(list(CATALOGUE.values()))
         return Investigation(Case(_("of seed {seed}").format(seed=seed), ill, tuple(CATALOGUE), tuple(PROBES)), budget)
@@ -69,26 +73,31 @@ def investigate(name: str | None = None, seed: int | None = None, budget: int = 
 
 @never_a_traceback
 def check_investigation(case: Investigation, answer: str, evidence: tuple) -> Verdict:
-    """Is the case solved: the fault, evidence from a probe that was asked, and points left? ``evidence``: (probe, field, value)."""
+    """Is the case solved: the fault, evidence from a probe that was asked, and points left? ``evidence``: (probe, field, value).
+
+    The fault is looked at only when the evidence has a probe that was asked. A wrong name costs points.
+    """
     held = Points(4)
     if not isinstance(case, Investigation):
         what = _("This is no case.")
         return Verdict(False, (), held.total, what, _('Open one: case = investigate("05/a").'))
-    known, right = judge_answer(case.case, answer.strip().lower() if isinstance(answer, str) else answer)
+    if case.left < 0:
+        what = _("More points are spent than there were: {spent} of {budget}.").format(spent=case.budget - case.left, budget=case.budget)
+        return Verdict(False, (), held.total, what, _("Open the case anew, and ask a probe before you name a fault."))
+    answer = answer.strip().lower() if isinstance(answer, str) else answer
+    known, right = judge_answer(case.case, answer)
     if not held.hold(*known):
         return held.verdict()
-    asked = isinstance(evidence, (tuple, list)) and len(evidence) == 3 and evidence[0] in case.asked
-    held.hold(
-        _("the evidence comes from a probe that was asked"),
-        asked,
-        _("{probe!r} was not asked in this case.").format(
-            probe=evidence[0] if isinstance(evidence, (tuple, list)) and evidence else evidence
-        ),
-        _("Ask it: case.probe(…). It costs points."),
-    )
-    if asked:
-        held.hold(_("the evidence was measured again, and shows the fault"), *judge_evidence(case.case, evidence))
-    held.hold(*right)
+    wrong = wrong_form(case.case, evidence)
+    if not wrong and evidence[0] not in case.asked:
+        wrong = _("{probe} was not asked in this case.").format(probe=evidence[0]), _("Ask it: case.probe(…). It costs points.")
+    if not held.hold(_("the evidence comes from a probe that was asked"), not wrong, *(wrong or ())):
+        return held.verdict()
+    held.hold(_("the evidence was measured again, and shows the fault"), *judge_evidence(case.case, evidence, 'case.probe("{probe}")'))
+    name, is_right, *told = right
+    if not is_right and answer not in case.guessed:
+        case.guessed.append(answer)
+    held.hold(name, is_right, *told)
     spent = case.budget - case.left
     said = _("Found with {spent} of {budget} points. Probes asked: {count}.").format(spent=spent, budget=case.budget, count=len(case.asked))
     return held.verdict(_("Compare the explanation below with what you thought."), f"{said}\n\n{case.case.ill.explanation}")

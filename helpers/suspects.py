@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from helpers.faults import CATALOGUE, SYMPTOMS
+from helpers.guards import NotExamined
 from helpers.messages import _
 
 
@@ -65,10 +66,11 @@ class Triage:
         return "\n".join(lines)
 
 
-def triage(symptom: str | None = None) -> Triage:
+def triage(symptom: str | None = None) -> Triage | NotExamined:
     """For one symptom, or for all: which probe to ask first, what its findings point to, and which to ask when it finds nothing."""
-    if symptom is not None and symptom not in SYMPTOMS:
-        raise LookupError(_("There is no symptom {symptom!r}. There are: {names}.").format(symptom=symptom, names=", ".join(SYMPTOMS)))
+    if symptom is not None and not (isinstance(symptom, str) and symptom in SYMPTOMS):
+        said = _("there is no symptom {symptom!r}.").format(symptom=symptom) if isinstance(symptom, str) else _("a symptom has a name.")
+        return NotExamined(said, _("Symptoms are: {names}.").format(names=", ".join(SYMPTOMS)))
     return Triage({name: plan_of(suspects_of(name)) for name in ([symptom] if symptom else SYMPTOMS) if suspects_of(name)})
 
 

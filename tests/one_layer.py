@@ -24,8 +24,11 @@ def one_layer_checkpoint() -> str:
 
 @pytest.fixture(autouse=True)
 def one_layer(monkeypatch):
-    """Every script and every check of the test finds the checkpoint with one layer."""
+    """Every script and every check of the test finds the checkpoint with one layer, and each test draws the same head."""
+    import tensorflow as tf
+
     found_everywhere(monkeypatch, one_layer_checkpoint())
+    tf.keras.utils.set_random_seed(0)
 
 
 @pytest.fixture

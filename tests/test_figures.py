@@ -7,7 +7,7 @@ import test_faults
 
 from helpers.build import bench, check_rates, measure, readme_figures, two_ways
 from helpers.build.measure import RESULT, ROOT, hash_of_inputs
-from helpers.build.rates import pooled, rate
+from helpers.build.measuring import pooled, rate, without_docstrings
 from helpers.checks import check_repair
 
 FIGURES = json.loads(RESULT.read_text())
@@ -35,7 +35,7 @@ def test_every_fault_was_tested_both_ways_on_three_seeds():
 @pytest.mark.parametrize("task", check_rates.tasks())
 def test_the_check_of_each_task_was_measured_over_twenty_seeds(task):
     measured = check_rates.read()[task]
-    assert measured["inputs"] == check_rates.hash_of(task), "A task or the check changed. Run: python -m helpers.build.check_rates"
+    assert measured["inputs"] == check_rates.hash_of_task(task), "A task or the check changed. Run: python -m helpers.build.check_rates"
     assert measured["refused"]["n"] >= 20 and measured["accepted"]["n"] >= 20
 
 
@@ -94,3 +94,10 @@ def test_measure_and_bench_use_the_rows_of_the_healthy_script():
     from helpers.pipeline import healthy_script
 
     assert f"train_rows={measure.TRAIN_ROWS}," in healthy_script()
+
+
+def test_a_docstring_is_no_input_of_a_measurement_and_code_is():
+    source = '"""Says this."""\n\n\ndef rate():\n    """Says\n    that."""\n    return 1  # one\n'
+    other = source.replace("Says this.", "Says\nmore.").replace('    """Says\n    that."""\n', "")
+    assert without_docstrings(source) == without_docstrings(other) == "def rate():\n    return 1  # one"
+    assert without_docstrings(source) != without_docstrings(source.replace("return 1", "return 2"))

@@ -197,7 +197,7 @@ def test_what_only_looks_repaired_is_refused_with_its_reason(name):
     assert verdict.next_step
 
 
-@pytest.mark.parametrize("seed", [3, 8])
+@pytest.mark.parametrize("seed", [3, 6, 8, 9])
 def test_a_loss_that_is_near_the_right_one_only_at_the_start_is_refused(seed):
     """With the heads of these seeds the two losses differ by less than 0.01 after one batch. So they do for 7 of the first 24 seeds."""
     import tensorflow as tf
@@ -208,7 +208,7 @@ def test_a_loss_that_is_near_the_right_one_only_at_the_start_is_refused(seed):
     assert "With logits that are 3 apart" in verdict.message
 
 
-@pytest.mark.parametrize("seed", [4, 18])
+@pytest.mark.parametrize("seed", [4, 7, 18])
 def test_a_loss_that_is_near_the_right_one_only_in_the_mean_is_refused(seed):
     """Smoothed labels cost more where the model is right, and less where it is wrong. The means of a batch differ by less than 0.01 here."""
     import tensorflow as tf

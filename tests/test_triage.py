@@ -1,5 +1,8 @@
 """The triage table comes from what was measured; a case costs points, and is solved by the fault with evidence from a probe that was asked."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from test_probes import WRONG_OBJECTS
@@ -7,9 +10,11 @@ from test_probes import WRONG_OBJECTS
 from helpers.exercises import cases
 from helpers.faults import CATALOGUE, SYMPTOMS
 from helpers.guards import NotExamined
-from helpers.investigation import BUDGET, Investigation, check_investigation, investigate
+from helpers.investigation import BUDGET, WRONG_NAME, Investigation, check_investigation, investigate
 from helpers.probes.run_all import PROBES
-from helpers.suspects import measured, next_probe, points, revealed_by, suspects_of, triage
+from helpers.suspects import Triage, measured, next_probe, points, revealed_by, suspects_of, triage
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_every_fault_is_a_suspect_of_one_symptom_and_in_its_plan():
@@ -36,9 +41,10 @@ def test_each_line_of_a_plan_is_what_was_measured():
                 assert all(finding in measured()[name]["found"][probe] for name in names)
 
 
-def test_a_wrong_symptom_is_told_which_there_are():
-    with pytest.raises(LookupError, match="learns_nothing"):
-        triage("it is slow")
+@pytest.mark.parametrize("symptom", ["it is slow", "…", 3, [1]])
+def test_a_wrong_symptom_is_told_which_there_are(symptom):
+    answer = triage(symptom)
+    assert isinstance(answer, NotExamined) and "learns_nothing" in answer.next_step
 
 
 def test_a_probe_costs_its_points_once_and_not_more_than_are_left():
@@ -66,6 +72,31 @@ def test_a_guess_without_a_probe_does_not_pass():
     case = investigate("05/a")
     verdict = check_investigation(case, case.case.ill.name, ("rate_over_time", "highest", 0.0))
     assert not verdict.passed and "was not asked" in verdict.message
+    assert len(verdict.points) == 2 and case.left == BUDGET  # whether the name is right is not told
+
+
+@pytest.mark.parametrize("evidence", ["compare_builds", ("compare_builds", "encoder"), None, ("no_probe", "encoder", 3)])
+def test_evidence_of_another_form_is_told_the_form(evidence):
+    verdict = check_investigation(investigate("05/a"), "frozen", evidence)
+    assert not verdict.passed and "must be (probe, field, value)" in verdict.message
+
+
+def test_a_wrong_name_costs_points_once_and_no_more_than_there_are():
+    case = investigate("05/a", budget=points("rate_over_time") + WRONG_NAME + 1)
+    evidence = ("rate_over_time", "highest", case.probe("rate_over_time").highest)
+    for _time in range(2):
+        check_investigation(case, "frozen", evidence)
+    assert case.left == 1 and case.guessed == ["frozen"] and f"frozen ({WRONG_NAME})" in repr(case)
+    check_investigation(case, "sorted_rows", evidence)
+    verdict = check_investigation(case, case.case.ill.name, evidence)
+    assert not verdict.passed and "More points are spent than there were" in verdict.message
+
+
+def test_the_exercise_states_the_price_of_each_probe():
+    source = (ROOT / "solutions" / "source" / "05_other_potential_issues.py").read_text(encoding="utf-8")
+    prices = {probe: int(price) for probe, price in re.findall(r'^# \| `"(\w+)"` \| (\d+) \|', source, re.M)}
+    assert prices == {probe: points(probe) for probe in PROBES}
+    assert {probe for probe in PROBES if points(probe) > BUDGET} == {"overfit_batch", "evaluate_again"}  # so says task 1
 
 
 def test_the_right_probe_and_the_wrong_fault_do_not_pass():
@@ -91,6 +122,7 @@ def test_a_case_does_not_name_its_fault():
 def test_wrong_objects_are_answered(one, other):
     assert isinstance(investigate(one), (NotExamined, Investigation))
     assert isinstance(investigate("05/a").probe(one), NotExamined)
+    assert isinstance(triage(one), Triage if one is None else NotExamined)
     assert isinstance(investigate(seed=one), (NotExamined, Investigation))
     assert isinstance(investigate("05/a", budget=one), (NotExamined, Investigation))
     for case in (one, investigate("05/a")):

@@ -7,14 +7,10 @@ Each seed draws another head and another first batch. The seeds go round the acc
 A process of its own for each task. `make measure` calls it; tests/test_figures.py fails when the hash no longer fits.
 """
 
-import concurrent.futures
-import hashlib
-import json
 import sys
 
 from helpers.build import readme_figures
-from helpers.build.processes import ROOT, json_of
-from helpers.build.rates import k_of_n, pooled, rate
+from helpers.build.measuring import ROOT, hash_of, json_of, k_of_n, measure_all, pooled, rate, read_results
 from helpers.course import lessons, task
 from helpers.faults import fault
 from helpers.pipeline import pipeline_from_script
@@ -22,9 +18,9 @@ from helpers.scripts import change_script
 
 RESULT = ROOT / "figures" / "check_rates.json"
 SEEDS = 20
-WORKERS = 2  # about 1.2 GB each
 CHECKED_WITH = (
     "helpers/repair.py",
+    "helpers/checks.py",
     "helpers/healthy.py",
     "helpers/assets/SHA256SUMS",
     *(f"helpers/probes/{probe}.py" for probe in ("walk", "look_at_batch", "loss_at_start", "rate_over_time", "compare_splits")),
@@ -42,10 +38,9 @@ def scripts_of(name: str) -> tuple[list[str], list[str]]:
     return tuple([change_script(start, program.changes) for program in programs] for programs in (of.repairs, of.mistakes))
 
 
-def hash_of(name: str) -> str:
+def hash_of_task(name: str) -> str:
     right, wrong = scripts_of(name)
-    files = b"".join((ROOT / path).read_bytes() for path in CHECKED_WITH)
-    return hashlib.sha256("".join([*right, "wrong", *wrong]).encode() + files).hexdigest()[:16]
+    return hash_of(CHECKED_WITH, *right, "wrong", *wrong)
 
 
 def errors_of(name: str) -> dict:
@@ -65,27 +60,20 @@ def errors_of(name: str) -> dict:
 
 
 def measure(name: str) -> dict:
-    inputs = hash_of(name)  # before: a file that changes meanwhile makes it stale
+    inputs = hash_of_task(name)  # before: a file that changes meanwhile makes it stale
     code = f"import json; from helpers.build.check_rates import errors_of; print(json.dumps(errors_of({name!r})))"
     return {"inputs": inputs, **json_of(code, name=name)}
 
 
 def read() -> dict[str, dict]:
-    there = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
-    return {name: there[name] for name in tasks() if name in there}
+    return read_results(RESULT, tasks())
 
 
 def main() -> int:
     chosen = sys.argv[1:]
-    there = {} if chosen else {name: entry for name, entry in read().items() if entry["inputs"] == hash_of(name)}
-    missing = chosen or [name for name in tasks() if name not in there]
-    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-        running = {pool.submit(measure, name): name for name in missing}
-        for done in concurrent.futures.as_completed(running):
-            there[running[done]] = done.result()
-            if not chosen:  # kept after each, so that a run that is stopped goes on later
-                ordered = {name: there[name] for name in tasks() if name in there}
-                RESULT.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+    there = {} if chosen else {name: entry for name, entry in read().items() if entry["inputs"] == hash_of_task(name)}
+    wanted = chosen or [name for name in tasks() if name not in there]
+    there = measure_all(wanted, measure, there, tasks(), None if chosen else RESULT)
     for name, entry in there.items():
         print(name, *(f"{kind} {entry[kind]['k']} of {entry[kind]['n']}" for kind in ("refused", "accepted")), sep="  ")
     print("all", *(f"{kind} {k_of_n(pooled(there, kind))}" for kind in ("refused", "accepted")), sep="  ")

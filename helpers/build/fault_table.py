@@ -8,24 +8,25 @@ A probe that changed does not change the training: each half is measured again w
 script: what one leaves behind does not reach the next.
 """
 
-import concurrent.futures
-import hashlib
 import inspect
-import json
 import math
 import sys
 import time
 
-from helpers.build.processes import ROOT, json_of
+from helpers.build.measuring import ROOT, hash_of, json_of, measure_all, read_results
 from helpers.faults import BASES, CATALOGUE, base_script, fault
 
 RESULT = ROOT / "helpers" / "fault_table.json"
 ROWS, STEPS = 240, 300  # training rows, and the steps of a whole epoch, which schedules are held against
-LOOKED_AT = ("helpers/probes/*.py", "helpers/batches.py", "helpers/guards.py", "helpers/assets/SHA256SUMS")
-NOT_LOOKED_AT = ("sweep_rates.py", "score_against_baseline.py", "known_errors.py")  # no probes of the table
+OF_NO_PROBE_HERE = ("sweep_rates.py", "score_against_baseline.py", "known_errors.py")
+LOOKED_AT = (
+    *(f"helpers/probes/{path.name}" for path in (ROOT / "helpers" / "probes").glob("*.py") if path.name not in OF_NO_PROBE_HERE),
+    "helpers/batches.py",
+    "helpers/guards.py",
+    "helpers/assets/SHA256SUMS",
+)
 ON_ALL_ROWS = ("rate_over_time", "look_at_fit")  # they count steps
 SMALL = ("train_rows=2400, validation_rows=750", f"train_rows={ROWS}, validation_rows=64")
-WORKERS = 2  # about 1.2 GB each
 
 ONE = """
 import json, sys
@@ -36,13 +37,10 @@ print(json.dumps([HALVES[half](script_of(sys.argv[1])) for half in sys.argv[2:]]
 
 def hashes_of(name: str) -> dict[str, str]:
     """Half of the measurement -> hash of the script and of all that it is measured with. tests/test_fault_table.py compares them."""
-    paths = sorted(path for pattern in LOOKED_AT for path in ROOT.glob(pattern) if path.name not in NOT_LOOKED_AT)
-    assets = (ROOT / "helpers" / "assets" / "SHA256SUMS").read_bytes()
-    measured_with = {
-        "probed": inspect.getsource(look_at).encode() + b"".join(path.read_bytes() for path in paths),
-        "trained": inspect.getsource(train).encode() + assets,
+    return {
+        "probed": hash_of(LOOKED_AT, script_of(name), inspect.getsource(look_at)),
+        "trained": hash_of(["helpers/assets/SHA256SUMS"], script_of(name), inspect.getsource(train)),
     }
-    return {half: hashlib.sha256(script_of(name).encode() + inputs).hexdigest()[:16] for half, inputs in measured_with.items()}
 
 
 def names() -> list[str]:
@@ -168,9 +166,7 @@ def measure(name: str, entry: dict, halves: list[str]) -> dict:
 
 
 def read() -> dict[str, dict]:
-    """The measured table, of all scripts that still exist."""
-    there = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
-    return {name: there[name] for name in names() if name in there}
+    return read_results(RESULT, names())
 
 
 def table(measured: dict[str, dict]) -> str:
@@ -185,15 +181,13 @@ def table(measured: dict[str, dict]) -> str:
 def main() -> None:
     chosen = sys.argv[1:]
     there = {} if chosen else read()
-    wanted = {name: stale(name, there.get(name, {})) for name in chosen or names()}
-    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-        running = {pool.submit(measure, name, there.get(name, {}), halves): name for name, halves in wanted.items() if halves}
-        for done in concurrent.futures.as_completed(running):
-            there[running[done]] = done.result()
-            if not chosen:  # kept after each, so that a run that is stopped goes on later
-                ordered = {name: there[name] for name in names() if name in there}
-                RESULT.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
-    print(table({name: there[name] for name in names() if name in there}))
+    halves = {name: stale(name, there.get(name, {})) for name in chosen or names()}
+    wanted = [name for name in halves if halves[name]]
+    print(
+        table(
+            measure_all(wanted, lambda name: measure(name, there.get(name, {}), halves[name]), there, names(), None if chosen else RESULT)
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from helpers.build import readme_figures
-from helpers.build.rates import rate
+from helpers.build.measuring import rate
 from helpers.sources import find_checkpoint, load_mnli
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,11 +8,9 @@
 
 import json
 import sys
-from pathlib import Path
 
-from helpers.build.rates import k_of_n, pooled
+from helpers.build.measuring import ROOT, k_of_n, pooled
 
-ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 BEGIN, END = "<!-- figures: begin (written by make bench and make measure) -->", "<!-- figures: end -->"
 

@@ -5,7 +5,6 @@
 `make test` runs them on seed 0, and fails when what was measured no longer fits. `make measure` calls this. About ten minutes.
 """
 
-import hashlib
 import json
 import os
 import subprocess
@@ -14,7 +13,7 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
-from helpers.build.processes import ONE_THREAD, ROOT
+from helpers.build.measuring import ONE_THREAD, ROOT, hash_of
 from helpers.faults import CATALOGUE
 
 RESULT = ROOT / "figures" / "two_ways.json"
@@ -32,9 +31,8 @@ INPUTS = (
 
 
 def hash_of_inputs() -> str:
-    paths = sorted(path for pattern in INPUTS for path in ROOT.glob(pattern))
     faults = [(fault.name, fault.script, fault.repairs, fault.reveals, fault.error_class, fault.error_text) for fault in CATALOGUE.values()]
-    return hashlib.sha256(repr(faults).encode() + b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
+    return hash_of(INPUTS, repr(faults))
 
 
 def run_tests() -> dict[str, bool]:

@@ -83,7 +83,7 @@ FAULTS = [
         repairs={"class ids": back(_ONE_HOT), "a loss for one-hot labels": [("SparseCategoricalCrossentropy", "CategoricalCrossentropy")]},
         mistakes=[
             Mistake("the string loss", [(KERAS_LOSS, 'loss="categorical_crossentropy"')], "logits for probabilities"),
-            Mistake("a mean squared error", [(KERAS_LOSS, 'loss="mse"')], "cross-entropy of"),
+            Mistake("a mean squared error", [(KERAS_LOSS, 'loss="mse"')], "cross-entropy of its logits"),
         ],
     ),
     Fault(

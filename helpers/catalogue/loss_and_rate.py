@@ -43,7 +43,7 @@ _VALIDATION_SPLIT: Changes = [("validation_data=validation", "validation_split=0
 _MONITOR: Changes = [("epochs=1", 'epochs=1, callbacks=[tf.keras.callbacks.EarlyStopping(monitor="val_acc")]')]
 _TOO_MANY_STEPS: Changes = [("epochs=1", "epochs=1, steps_per_epoch=2400")]
 
-_LOWER_RATE = Mistake("a lower rate", [("Adam(5e-5)", "Adam(5e-6)")], "cross-entropy of")
+_LOWER_RATE = Mistake("a lower rate", [("Adam(5e-5)", "Adam(5e-6)")], "cross-entropy of its logits")
 _LONGER = ("epochs=1", "epochs=3")
 
 FAULTS = [
@@ -69,7 +69,7 @@ FAULTS = [
         evidence=(("loss_at_start", "loss"),),
         explanation=_("The squared error pulls each logit to the number of the class, as if contradiction were twice as much as neutral."),
         repairs={"cross-entropy": back(_SQUARES), "the model's own loss": [('loss="mse", ', "")]},
-        mistakes=[_LOWER_RATE, Mistake("the mean absolute error", [('"mse"', '"mae"')], "cross-entropy of")],
+        mistakes=[_LOWER_RATE, Mistake("the mean absolute error", [('"mse"', '"mae"')], "cross-entropy of its logits")],
     ),
     Fault(
         "binary_loss", "F05", "keras_loss", _BINARY, reveals=("walk", "loss"), stage="loss",
@@ -77,7 +77,7 @@ FAULTS = [
         evidence=(("walk", "message"),),
         explanation=_("The binary loss asks of each output by itself: yes or no? So it wants as many labels as outputs. Of three classes exactly one is right, and one label says which."),
         repairs={"cross-entropy": back(_BINARY), "the model's own loss": [("loss=tf.keras.losses.BinaryCrossentropy(from_logits=True), ", "")]},
-        mistakes=[Mistake("one-hot labels", [(RETURN, "    return [data.map(lambda x, y: (x, tf.one_hot(y, 3))) for data in (train, validation)]\n")], "cross-entropy of")],
+        mistakes=[Mistake("one-hot labels", [(RETURN, "    return [data.map(lambda x, y: (x, tf.one_hot(y, 3))) for data in (train, validation)]\n")], "cross-entropy of its logits")],
     ),
     Fault(
         "adam_string", "F06", "own_loss", _ADAM_STRING, reveals=("rate_over_time", "too_high"),

@@ -162,7 +162,7 @@ draw_confusion(scores, names)
 assert abs(scores.predicted - scores.majority) < 0.05 and scores.confusion.sum(0).max() > 0.9 * scores.confusion.sum()
 
 # %% [markdown] key="baseline-tune"
-# A line for each label, a column for each answer: this is a *confusion matrix*. The untrained model gives almost always the same answer. Its accuracy is that of the majority: it knows nothing.
+# A line for each label, a column for each answer: this is a *confusion matrix*. This untrained model gives almost always the same answer. Its accuracy is that of the majority: it knows nothing.
 #
 # Only when a trained model is clearly above its baseline is it time to tune: learning rate, batch size, schedule. Tuning a broken pipeline finds the setting that hides the fault best.
 

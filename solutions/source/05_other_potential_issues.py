@@ -3,7 +3,7 @@
 #
 # ★★☆ · 35 minutes · 3 tasks, and one that has no end
 #
-# Each case is an unseen broken pipeline. You have 20 points, and each probe costs some. Name the fault, and the number that shows it.
+# Each case is an unseen broken pipeline. You have 20 points. Each probe costs some, and each wrong name of the fault costs 2. Name the fault, and the number that shows it.
 
 # %% key="setup"
 # helpers come before TensorFlow: they choose Keras 2
@@ -42,31 +42,31 @@ tf.keras.utils.set_random_seed(1)
 #
 # The evidence is `(probe, field, value)`, from a probe that you asked. A number need not be exact: near is enough. A field can have another name than the printed line. You need not copy a number: after `seen = case_1.probe("…")`, write `seen.` and the name of the field.
 #
-# | probe | call | fields |
+# | probe | costs | fields |
 # | --- | --- | --- |
-# | `"walk"` | `case.probe("walk")` | `message`, `error_class`, `failing_stage` |
-# | `"look_at_batch"` | `case.probe("look_at_batch")` | `container`, `keys`, `shapes`, `dtypes`, `labels_at`, `labels`, `rows`, `padded` |
-# | `"audit_labels"` | `case.probe("audit_labels")` | `rows`, `counts`, `form`, `outputs`, `names` |
-# | `"decode_batch"` | `case.probe("decode_batch")` | `unknown`, `cut`, `longest`, `vocabulary` |
-# | `"padding_invariance"` | `case.probe("padding_invariance")` | `padded`, `masked`, `change` |
-# | `"compare_splits"` | `case.probe("compare_splits")` | `rows`, `overlap`, `entropy`, `same_order` |
-# | `"compare_with_data"` | `case.probe("compare_with_data")` | `rows`, `unknown`, `others` |
-# | `"loss_at_start"` | `case.probe("loss_at_start")` | `loss`, `cross_entropy`, `chance`, `owner` |
-# | `"sample_losses"` | `case.probe("sample_losses")` | `error` |
-# | `"gradients_of"` | `case.probe("gradients_of")` | `trainable`, `loss` |
-# | `"one_step"` | `case.probe("one_step")` | `weights`, `free`, `moved`, `largest` |
-# | `"rate_over_time"` | `case.probe("rate_over_time")` | `first`, `middle`, `last`, `highest`, `steps` |
-# | `"look_at_fit"` | `case.probe("look_at_fit")` | `epochs`, `steps_per_epoch`, `batches`, `reported`, `monitors` |
-# | `"compare_builds"` | `case.probe("compare_builds")` | `encoder`, `head` |
-# | `"overfit_batch"` | `case.probe("overfit_batch")` | `accuracy`, `last` |
-# | `"evaluate_again"` | `case.probe("evaluate_again")` | `first`, `second`, `loss`, `accuracy` |
+# | `"walk"` | 14 | `message`, `error_class`, `failing_stage` |
+# | `"look_at_batch"` | 1 | `container`, `keys`, `shapes`, `dtypes`, `labels_at`, `labels`, `rows`, `padded` |
+# | `"audit_labels"` | 2 | `rows`, `counts`, `form`, `outputs`, `names` |
+# | `"decode_batch"` | 2 | `unknown`, `cut`, `longest`, `vocabulary` |
+# | `"padding_invariance"` | 3 | `padded`, `masked`, `change` |
+# | `"compare_splits"` | 2 | `rows`, `overlap`, `entropy`, `same_order` |
+# | `"compare_with_data"` | 1 | `rows`, `unknown`, `others` |
+# | `"loss_at_start"` | 3 | `loss`, `cross_entropy`, `chance`, `owner` |
+# | `"sample_losses"` | 4 | `error` |
+# | `"gradients_of"` | 3 | `trainable`, `loss` |
+# | `"one_step"` | 5 | `weights`, `free`, `moved`, `largest` |
+# | `"rate_over_time"` | 4 | `first`, `middle`, `last`, `highest`, `steps` |
+# | `"look_at_fit"` | 9 | `epochs`, `steps_per_epoch`, `batches`, `reported`, `monitors` |
+# | `"compare_builds"` | 4 | `encoder`, `head` |
+# | `"overfit_batch"` | 46 | `accuracy`, `last` |
+# | `"evaluate_again"` | 47 | `first`, `second`, `loss`, `accuracy` |
 
 # %% key="case-1"
 case_1 = investigate("05/a")
 case_1
 
 # %% [markdown] key="ask-1"
-# Ask your probes here. `triage("…")` with the name of a symptom tells which to ask first. Need help? `hint("05/first_case")`.
+# Ask your probes here. The case says the name of its symptom, for example `learns_nothing`. `triage("…")` with this name tells which probe to ask first. It names all faults of the course; the fault of your case is in the table above. Need help? `hint("05/first_case")`.
 
 # %% key="ask-1-cell" tags=["task"]
 # solution: begin
