@@ -6,6 +6,7 @@ Nothing that the pipeline says of itself is taken as the measure: the data and t
 import contextlib
 import functools
 import itertools
+import math
 import random
 from collections import Counter
 from dataclasses import dataclass, field
@@ -14,28 +15,25 @@ from typing import NamedTuple
 import numpy as np
 
 from helpers.batches import class_ids, inputs_of
-from helpers.guards import CannotExamine, first_batches, first_line, is_dataset, release, shorten
+from helpers.guards import CannotExamine, first_batches, first_line, release, shorten
 from helpers.messages import _
-from helpers.pipeline import describe, without_autotune
+from helpers.pipeline import describe
 from helpers.probes.compare_splits import entropy
-from helpers.probes.evaluate_again import ACCURACIES
-from helpers.probes.explain_error import explain_error
-from helpers.probes.gradients_of import build_optimizer
 from helpers.probes.look_at_batch import look_at_batch
-from helpers.probes.look_at_fit import call_of
-from helpers.probes.loss_at_start import cross_entropy, loss_at_start
+from helpers.probes.loss_at_start import loss_at_start
 from helpers.probes.rate_over_time import USUAL, rate_at, rate_over_time
-from helpers.probes.walk import logits_of, loss_takes_probabilities, owner_of_loss, quiet, scores_of, walk
+from helpers.probes.walk import logits_of, loss_takes_probabilities, owner_of_loss, quiet, walk
 from helpers.sources import LABELS, find_checkpoint, load_mnli
 from helpers.verdict import Points, Verdict
+from helpers.watched import ROWS, SECONDS_FOR_ALL_BATCHES, SPREAD, STEPS, Watched, cross_entropy_of, is_accuracy, watch
 
-ROWS = {"train": 2400, "validation_matched": 750}  # of the healthy script; a test compares them
 SHORTEST = 64  # tokens: a script may cut its rows here, as the exercise's own does, but not shorter
-STEPS = 5  # on one batch
 LEAST_FALL = 100  # nats for a learning rate of 1, times the rates of the steps added up. Adam has 435 to 1480, Adagrad at 3e-4 20 to 35
-SPREAD = 3  # between the largest and the smallest logit of a row; after one epoch the mean is 3.6 to 3.8, and 90 % of the rows have 2.0 to 5.1 (3 seeds)
-SECONDS_FOR_ALL_BATCHES = 60
 MIXED = 0.8  # of the label entropy of shuffled batches; shuffled ones have 0.97 to 1.03, a buffer of 16 rows in sorted data 0.2
+MOST_DROPOUT, MOST_DECAY = 0.5, 1.0  # the checkpoint's dropout is 0.1; 0.01 to 0.1 is usual for weight decay
+LEAST_MEAN_RATE = 0.1  # of the highest: a rate that falls evenly to 0 has 0.5, one that falls as a cosine 0.5
+FAR_FROM_CHANCE = 1.0  # nats, of the loss before training: fresh heads are at 1.0 to 1.3
+EPOCHS_IN_ONE = 4  # so many passes over the data may be called one epoch
 
 
 class Point(NamedTuple):
@@ -79,7 +77,7 @@ def points_of(pipeline, owner: str | None, eagerly: bool):
     if not loss.holds and (owner not in (None, owner_of_loss(made["model"])) or takes_probabilities(made)):
         yield loss  # known already; such a loss may also move nothing, and that is not the cause
     with quiet():
-        fit = fit_steps(pipeline, model, made, eagerly)
+        fit = watch(pipeline, model, made, eagerly)
     yield fit_point(fit)
     yield moving_point(fit, model)
     yield loss
@@ -119,6 +117,9 @@ class Audit:
     strange: int
     unmasked: int
     wrong: list[tuple]
+    padded_first: int = 0
+    uneven: bool = False  # rows have different weights
+    repeated: int = 0  # texts that come more often than others, by more than one time
     of_batches: list[list] = field(default_factory=list)
 
     @property
@@ -135,7 +136,7 @@ class Audit:
 def audit_rows(dataset, split: str, one) -> Audit:
     """Read ``dataset`` once, and compare it with the data's ``split``. ``one``: a batch of it, which tells how many there will be."""
     known, texts, pad = labels_by_text(split, find_checkpoint(), SHORTEST)
-    audit, seen, batch_rows = Audit(0, 0, 0, 0, 0, []), set(), look_at_batch(one).rows
+    audit, seen, batch_rows, weights = Audit(0, 0, 0, 0, 0, []), Counter(), look_at_batch(one).rows, set()
     endless = int(dataset.cardinality()) == -1  # with repeat(); three times all rows are enough, and until all were seen is enough too
     with quiet():
         batches = first_batches(dataset, 3 * ROWS[split] // batch_rows + 1, SECONDS_FOR_ALL_BATCHES)
@@ -147,24 +148,29 @@ def audit_rows(dataset, split: str, one) -> Audit:
         labels = class_ids(look_at_batch(batch).labels, len(ids))
         audit.of_batches.append(labels)
         audit.rows += len(ids)
+        weights.update(np.unique(batch[2]).tolist() if isinstance(batch, tuple) and len(batch) > 2 else ())
         text = ids != pad
+        audit.padded_first += int((~text[:, 0]).sum())
         audit.unmasked += len(ids) if mask is None or mask.shape != ids.shape else int((text != (mask == 1)).any(1).sum())
         for row, is_text, label in zip(ids, text, labels, strict=True):
             key = tuple(row[is_text].tolist())
             if key not in known:
                 audit.strange += 1
                 continue
-            number, wanted = known[key]
-            seen.add(number)
+            number, wanted, _times = known[key]
+            seen[number] += 1
             if label not in wanted:
                 audit.wrong.append((label, min(wanted)))
-    audit.missing, audit.spare = texts - len(seen), min(batch_rows, 64) - 1
+    audit.missing, audit.spare, audit.uneven = texts - len(seen), min(batch_rows, 64) - 1, len(weights) > 1
+    if int(dataset.cardinality()) >= 0 and seen:
+        passes = {number: seen[number] / times for number, _labels, times in known.values() if number in seen}
+        audit.repeated = sum(count > min(passes.values()) + 1 for count in passes.values())
     return audit
 
 
 @functools.cache
 def labels_by_text(split: str, checkpoint: str, shortest: int) -> tuple[dict[tuple, tuple], int, int]:
-    """token ids of a text -> (its number, its labels), for the rows of the healthy script; how many texts there are; the padding's id."""
+    """token ids of a text -> (its number, its labels, how many rows have it), for the rows of the healthy script; how many texts there are; the padding's id."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(checkpoint)
@@ -176,8 +182,8 @@ def labels_by_text(split: str, checkpoint: str, shortest: int) -> tuple[dict[tup
     labels: dict[tuple, set] = {}
     for ids, label in zip(whole, part["label"], strict=True):
         labels.setdefault(tuple(ids), set()).add(label)
-    numbers = {ids: number for number, ids in enumerate(labels)}
-    known = {tuple(ids): (numbers[tuple(ids)], labels[tuple(ids)]) for ids in whole}
+    numbers, times = {ids: number for number, ids in enumerate(labels)}, Counter(map(tuple, whole))
+    known = {tuple(ids): (numbers[tuple(ids)], labels[tuple(ids)], times[tuple(ids)]) for ids in whole}
     for ids, short in zip(whole, cut, strict=True):
         known.setdefault(tuple(short), known[tuple(ids)])
     return known, len(numbers), tokenizer.pad_token_id
@@ -213,6 +219,12 @@ def data_points(dataset, split: str, one):
         _("In {count} of {rows} rows no attention_mask fits the padding, so the model reads the padding as text.").format(count=audit.unmasked, rows=audit.rows),
         _("Keep attention_mask among the columns."),
     )  # fmt: skip
+    if audit.padded_first:
+        said = _(
+            "In {count} of {rows} rows the padding stands before the text. The head reads the first place, where the checkpoint has [CLS]."
+        )
+        said = said.format(count=audit.padded_first, rows=audit.rows)
+        yield Point(texts["mask"], False, said, _("Leave padding_side= out: pad on the right."))
     yield Point(
         texts["whole"],
         not audit.strange,
@@ -233,6 +245,10 @@ def data_points(dataset, split: str, one):
         _("{missing} of {rows} rows of {split} are left out.").format(missing=audit.missing, rows=ROWS[split], split=split),
         _("Repair the cause, and keep the rows."),
     )
+    if audit.repeated or audit.uneven:
+        said = _("{count} rows of {split} come several times, and others once.").format(count=audit.repeated, split=split)
+        said = said if audit.repeated else _("The rows of {split} have different weights.").format(split=split)
+        yield Point(texts["rows"], False, said, _("Let each row count the same."))
     if split == "train":
         yield Point(
             texts["mixed"],
@@ -281,236 +297,42 @@ def model_point(fresh, trained, batch) -> Point:
     if given != outputs:
         said = _("config.num_labels of the model is {outputs}, and its head gives {given} numbers: it was built before that was set.")
         return Point(text, False, said.format(outputs=outputs, given=given), _("Build it with num_labels=3."))
-    of_model = getattr(config, "id2label", None) or {}
-    differing = [number for number, name in enumerate(LABELS) if str(of_model.get(number, name)) not in (name, f"LABEL_{number}")]
-    if differing:
-        said = _("The model calls class {number} {model}, and the data call it {data}.")
-        said = said.format(number=differing[0], model=of_model[differing[0]], data=LABELS[differing[0]])
-        return Point(text, False, said, _("Give the names in the order of the data, or leave id2label= out."))
+    for number, name in names_in(config):
+        if not 0 <= number < len(LABELS) or name.casefold() not in (LABELS[number].casefold(), f"label_{number}"):
+            said = _("The model calls class {number} {model}, and the data call it {data}.")
+            said = said.format(number=number, model=name, data=LABELS[number] if 0 <= number < len(LABELS) else None)
+            return Point(text, False, said, _("Give the names in the order of the data, or leave id2label= and label2id= out."))
     if fresh is trained:
         said = _("build_model() gave the same model twice, so it keeps what an earlier training made of it.")
         return Point(text, False, said, _("Build the model inside build_model()."))
+    if {id(layer) for layer in fresh.layers} & {id(layer) for layer in trained.layers}:
+        said = _("build_model() gave two models that share a layer, so it keeps what an earlier training made of it.")
+        return Point(text, False, said, _("Build the model inside build_model(), with its head."))
     with quiet():
         wanted = TFAutoModelForSequenceClassification.from_pretrained(find_checkpoint(), num_labels=len(LABELS))
     encoders = [getattr(model, wanted.base_model_prefix, None) for model in (fresh, wanted)]
     weights = [[weight.numpy() for weight in encoder.weights] if encoder is not None else [] for encoder in encoders]
     same = len(weights[0]) == len(weights[1]) and all(np.array_equal(a, b) for a, b in zip(*weights, strict=True))
-    return Point(
-        text,
-        same,
-        _("The encoder's weights are not those of the checkpoint, so the pretraining is lost."),
-        _("Build the model with TFAutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=3)."),
-    )
+    step = _("Build the model with TFAutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=3).")
+    if not same:
+        return Point(text, False, _("The encoder's weights are not those of the checkpoint, so the pretraining is lost."), step)
+    for name, value in wanted.config.to_dict().items():
+        given = getattr(config, name, value)
+        if given != value and (name in ("n_heads", "activation", "sinusoidal_pos_embds") or ("dropout" in name and given > MOST_DROPOUT)):
+            said = _("The model is built with {name}={given}; the checkpoint has {value}.").format(name=name, given=given, value=value)
+            return Point(text, False, said, step)
+    start, chance = cross_entropy_of(fresh, batch), math.log(len(LABELS))
+    said = _("Before training the cross-entropy of a batch is {start:.2f}. A new head guesses: {chance:.2f}.")
+    return Point(text, abs(start - chance) < FAR_FROM_CHANCE, said.format(start=start, chance=chance), step)
 
 
-class Enough(BaseException):
-    """Raised after the last step that the check wants; no ``except Exception`` of a script hides it."""
+def names_in(config) -> list[tuple[int, str]]:
+    """(number, name) of the classes, of both tables of a config."""
+    tables = (getattr(config, "id2label", None) or {}).items(), ((n, name) for name, n in (getattr(config, "label2id", None) or {}).items())
+    return [(int(number), str(name)) for table in tables for number, name in table]
 
 
-@dataclass
-class FitSteps:
-    """What fit() did with one batch, given as often as the training data have batches, until STEPS of them were trained; and evaluate().
-
-    trained: batches · steps, batches: of an epoch, as fit() counts them and as they were given, None where not known · epochs: how many ·
-    others: "train", "validation" or "evaluate" where other data are taken than were given, "model" where another model is trained · uneven: rows do not count the same ·
-    part: ("fit" or "evaluate", batches of validation that it takes, batches of validation) where these are fewer ·
-    waits_for: (a name that a callback waits for and that is not reported, the names that are) · scores: what is wrong with those of evaluate() ·
-    error: what was raised, explained · raised_in: "fit" or "evaluate" · before, after: the loss of the batch · moved: weight tensors, held: of them marked as frozen.
-    """
-
-    trained: int = 0
-    steps: int | None = None
-    batches: int | None = None
-    epochs: int = 1
-    others: str | None = None
-    part: tuple[str, int, int] | None = None
-    uneven: bool = False
-    waits_for: tuple[str, tuple] | None = None
-    scores: str | None = None
-    error: object = None
-    raised_in: str = ""
-    before: float = 0.0
-    after: float = 0.0
-    moved: int = 0
-    held: int = 0
-    weights: int = 0
-
-
-def fit_steps(pipeline, model, made: dict, eagerly: bool = False) -> FitSteps:
-    """Compile ``model``, call the pipeline's fit() with it, and watch the call of model.fit() inside. The step is a graph, as it will be."""
-    import tensorflow as tf
-    import tf_keras
-
-    batch, seen = made["batch"], FitSteps()
-    train, seen.batches = one_batch_like(made["train"], batch)
-    validation, batches_of_validation = one_batch_like(made["validation"], made["validation_batch"])
-    pipeline.compile_model(model)
-    model.jit_compile = False  # XLA takes most of a minute to compile the step, and changes none of what is looked at
-    model.run_eagerly = model.run_eagerly or eagerly
-    model_fit = model.fit
-    options = tf.config.optimizer.get_experimental_options()
-    reported, monitors = {}, []
-
-    class Watch(tf_keras.callbacks.Callback):
-        def on_train_begin(self, logs=None):
-            seen.steps = self.params.get("steps")
-
-        def on_train_batch_end(self, number, logs=None):
-            seen.trained += 1
-            reported.update(logs or {})
-            if seen.trained >= STEPS:
-                raise Enough
-
-        def on_test_begin(self, logs=None):  # an epoch that is shorter is over; its validation tells nothing more
-            raise Enough
-
-    def watched_fit(*args, **kwargs):
-        call = call_of(model_fit, args, kwargs)
-        given = call.arguments
-        seen.epochs = given["epochs"]
-        weights = [[*(given["class_weight"] or {}).values()], *(batch[2:3] if isinstance(batch, tuple) else ())]
-        seen.uneven = any(len(np.unique(np.asarray(values))) > 1 for values in weights)
-        seen.others = "train" if not starts_with(given["x"], batch) else None
-        if given["validation_data"] is not None and not starts_with(given["validation_data"], made["validation_batch"]):
-            seen.others = seen.others or "validation"
-        seen.part = part_of("fit", given["validation_data"], given["validation_steps"], batches_of_validation)
-        callbacks = given["callbacks"] or []
-        callbacks = [*callbacks] if isinstance(callbacks, (list, tuple)) else [callbacks]
-        monitors.extend(callback.monitor for callback in callbacks if hasattr(callback, "monitor"))
-        given["callbacks"] = [*callbacks, Watch()]
-        given["verbose"] = 0
-        if not model.run_eagerly:
-            with contextlib.suppress(Exception):  # what fails here fails in fit() too
-                # Makes the variables of optimizer and metrics. A step that makes them itself is traced twice, which takes seconds.
-                build_optimizer(model.optimizer, model.trainable_variables)
-                model.test_step(batch)
-        return model_fit(*call.args, **call.kwargs)
-
-    weights, seen.before = [weight.numpy() for weight in model.weights], cross_entropy_of(model, batch)
-    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})  # for so few steps, making the graph faster costs more
-    try:
-        with no_other_model(model, seen):
-            seen.raised_in, seen.error = "fit", error_of_stage(pipeline.fit, model, (train, validation), "fit", watched_fit)
-    finally:
-        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": options.get("disable_meta_optimizer", False)})
-    names = (*reported, *(f"val_{name}" for name in reported))
-    seen.waits_for = next(((name, names) for name in monitors if reported and name not in names), None)
-    if not seen.error:
-        watch_evaluate(pipeline, model, validation, batches_of_validation, made["validation_batch"], seen)
-    seen.after, seen.weights = cross_entropy_of(model, batch), len(weights)
-    moved = [not np.array_equal(old, new.numpy()) for old, new in zip(weights, model.weights, strict=True)]
-    free = {id(weight) for weight in model.trainable_variables}
-    seen.moved, seen.held = sum(moved), sum(m and id(w) not in free for m, w in zip(moved, model.weights, strict=True))
-    return seen
-
-
-@contextlib.contextmanager
-def no_other_model(model, seen: FitSteps):
-    """Meanwhile fit() of any other model than ``model`` ends at once: it would train a whole epoch, and evaluate() would not score it."""
-    import tf_keras
-
-    fit_of_all = tf_keras.Model.fit
-
-    @functools.wraps(fit_of_all)
-    def fit_of_one(self, *args, **kwargs):
-        if self is not model:
-            seen.others = "model"
-            raise Enough
-        return fit_of_all(self, *args, **kwargs)
-
-    tf_keras.Model.fit = fit_of_one
-    try:
-        yield
-    finally:
-        tf_keras.Model.fit = fit_of_all
-
-
-def watch_evaluate(pipeline, model, validation, batches: int | None, batch, seen: FitSteps):
-    """Call the pipeline's evaluate(), and look at what it gives to model.evaluate(). The walk has run it already.
-
-    One that does not call model.evaluate() is called twice, and its scores are compared with the model's logits.
-    """
-    model_evaluate = model.evaluate
-    scores = []
-
-    def watched_evaluate(*args, **kwargs):
-        given = call_of(model_evaluate, args, kwargs).arguments
-        seen.others = seen.others or (None if starts_with(given["x"], batch) else "evaluate")
-        seen.part = seen.part or part_of("evaluate", given["x"], given["steps"], batches)
-        raise Enough
-
-    def twice(model, validation):
-        scores.extend(scores_of(pipeline.evaluate(model, validation)) for _time in range(2))
-
-    seen.raised_in = "evaluate"
-    seen.error = error_of_stage(twice, model, (validation,), "evaluate", watched_evaluate)
-    if len(scores) < 2:
-        return
-    wanted = cross_entropy_of(model, batch)
-    if any(abs(scores[0][name] - scores[1][name]) > 1e-4 for name in scores[0]):
-        seen.scores = _(
-            "evaluate() gave two scores for the same model and the same rows: the loss was {first:.4f}, then {second:.4f}."
-        ).format(first=scores[0]["loss"], second=scores[1]["loss"])
-    elif abs(scores[0]["loss"] - wanted) > 1e-2:
-        seen.scores = _("evaluate() says the loss is {said:.4f}, and the logits of the trained model have {wanted:.4f}.").format(
-            said=scores[0]["loss"], wanted=wanted
-        )
-
-
-def error_of_stage(stage, model, data: tuple, name: str, watched):
-    """Run ``stage`` with ``watched`` in place of ``model``'s method ``name``. What it raised, explained; None where it raised nothing."""
-    setattr(model, name, watched)
-    try:
-        stage(model, *data)
-    except Enough as enough:
-        release(enough)
-    except (Exception, SystemExit) as error:  # a stage that calls exit() must not end the kernel
-        explained = explain_error(error)
-        release(error)
-        return explained
-    finally:
-        delattr(model, name)
-    return None
-
-
-def part_of(stage: str, dataset, steps: int | None, batches: int | None) -> tuple[str, int, int] | None:
-    """(stage, batches that are taken, batches) where ``steps`` or the length of ``dataset`` make them fewer; else None."""
-    lengths = [steps] if steps else []
-    if is_dataset(dataset) and int(dataset.cardinality()) >= 0:
-        lengths.append(int(dataset.cardinality()))
-    return (stage, min(lengths), batches) if lengths and batches and min(lengths) < batches else None
-
-
-def one_batch_like(dataset, batch):
-    """(a dataset that gives ``batch`` as often as ``dataset`` has batches, and declares its shapes as ``dataset`` does; how often)."""
-    import tensorflow as tf
-
-    count = int(dataset.cardinality())
-    times = {tf.data.INFINITE_CARDINALITY: None, tf.data.UNKNOWN_CARDINALITY: ROWS["train"] // look_at_batch(batch).rows}.get(count, count)
-
-    def declared(*parts):
-        parts = parts if len(parts) > 1 else parts[0]
-        return tf.nest.map_structure(
-            lambda part, spec: tf.compat.v1.placeholder_with_default(part, spec.shape), parts, dataset.element_spec
-        )
-
-    return without_autotune(tf.data.Dataset.from_tensors(batch).repeat(times).map(declared)), times
-
-
-def starts_with(dataset, batch) -> bool:
-    """Whether the first batch of ``dataset`` is ``batch``, part by part."""
-    import tensorflow as tf
-
-    try:
-        first = first_batches(dataset, 1)
-    except Exception as error:
-        release(error)
-        return False
-    parts, wanted = tf.nest.flatten(first), tf.nest.flatten(batch)
-    return len(parts) == len(wanted) and all(np.array_equal(part, other) for part, other in zip(parts, wanted, strict=True))
-
-
-def fit_point(fit: FitSteps) -> Point:
+def fit_point(fit: Watched) -> Point:
     text = _("fit() and evaluate() take all batches that they are given, and each row counts the same")
     step = _("Write: return model.fit(train, validation_data=validation, epochs=1).")
     if fit.error:
@@ -524,6 +346,11 @@ def fit_point(fit: FitSteps) -> Point:
         said = _("fit() trains another model than the one that it is given. The given one stays untrained, and evaluate() scores that one.")
         step = _("Train the model that fit() is given. Where it is to be a fresh one, load it in build_model(), with num_labels=3.")
         return Point(text, False, said, step)
+    if fit.others == "loop":
+        said = _("fit() trains by a loop of its own. This check can only watch a call of model.fit().")
+        return Point(text, False, said, step)
+    if fit.others == "late":
+        return Point(text, False, _("evaluate() trains the model on the rows that it scores."), step)
     if fit.others == "train":
         return Point(text, False, _("fit() trains on other batches than those that it is given."), step)
     if fit.others == "validation":
@@ -535,7 +362,11 @@ def fit_point(fit: FitSteps) -> Point:
         stage, taken, batches = fit.part
         said = _("{stage}() takes {taken} of {batches} batches of the validation data.")
         return Point(text, False, said.format(stage=stage, taken=taken, batches=batches), _("Evaluate on all of them."))
-    if fit.steps and fit.batches and fit.steps > fit.batches:
+    if fit.endless and (fit.steps or 0) > EPOCHS_IN_ONE * fit.batches:
+        said = _("fit() calls {steps} steps one epoch. The data have {batches} batches, and then come again.")
+        said = said.format(steps=fit.steps, batches=fit.batches)
+        return Point(text, False, said, _("Count the steps of an epoch in batches, not in rows."))
+    if fit.steps and not fit.endless and fit.steps > fit.batches:
         said = _("fit() is to take {steps} batches in an epoch, and the data end after {batches}.").format(
             steps=fit.steps, batches=fit.batches
         )
@@ -544,12 +375,16 @@ def fit_point(fit: FitSteps) -> Point:
         name, names = fit.waits_for
         said = _("A callback waits for {name}, and Keras reports {names}.").format(name=name, names=", ".join(names))
         return Point(text, False, said, _("Give it a name that is reported, monitor=, or leave the callback out."))
+    if fit.turned:
+        name, mode = fit.turned
+        said = _("A callback takes the worst {name} for the best one.").format(name=name)
+        return Point(text, False, said, _('Write mode="{mode}", or leave mode= out.').format(mode=mode))
     if fit.scores:
         return Point(text, False, fit.scores, _("Write: return model.evaluate(validation, return_dict=True)."))
-    if fit.steps and fit.batches and fit.steps < fit.batches:
+    if fit.steps and fit.steps < fit.batches:
         said = _("fit() takes {steps} of {batches} batches in an epoch.").format(steps=fit.steps, batches=fit.batches)
         return Point(text, False, said, step)
-    if fit.trained < min(STEPS, fit.batches or STEPS):
+    if fit.trained < min(STEPS, fit.batches):
         return Point(
             text,
             False,
@@ -559,7 +394,7 @@ def fit_point(fit: FitSteps) -> Point:
     return Point(text, not fit.uneven, _("The rows of a batch have different weights."), _("Leave class_weight and sample weights out."))
 
 
-def moving_point(fit: FitSteps, model) -> Point:
+def moving_point(fit: Watched, model) -> Point:
     """All weights move, and none that is marked as frozen."""
     text = _("training moves all weights")
     if fit.held:
@@ -573,23 +408,36 @@ def moving_point(fit: FitSteps, model) -> Point:
     return Point(text, fit.moved >= fit.weights, said.format(moved=fit.moved, count=fit.weights, steps=fit.trained, rate=rate), step)
 
 
-def falling_point(fit: FitSteps, model) -> Point:
+def falling_point(fit: Watched, model) -> Point:
     """The learning rate fits, and the loss of the batch falls as it should at such rates."""
     text = _("the learning rate fits, and the loss falls")
-    rate = rate_over_time(model, (fit.batches or ROWS["train"] // 8) * fit.epochs)
+    steps = fit.batches * fit.epochs
+    rate = rate_over_time(model, steps)
     if not rate:
         return Point(text, False, rate.why, rate.next_step)
     keep = _("Keep the script's rate, 5e-5.")
-    if {"too_high", "too_low"} & set(rate.findings):
+    rises = rate.first == rate.last and fit.rates[-1] > fit.rates[0]  # a callback sets it step by step, and is not at the end yet
+    highest = max(rate.highest, *fit.later, *fit.rates)
+    if highest > 1.01 * USUAL[1] or ("too_low" in rate.findings and not rises and not fit.later):
         said = _("The learning rate is {rate:g}. For fine-tuning, {low:g} to {high:g} is usual.")
-        return Point(text, False, said.format(rate=rate.highest, low=USUAL[0], high=USUAL[1]), keep)
+        return Point(text, False, said.format(rate=highest, low=USUAL[0], high=USUAL[1]), keep)
+    of_all = [rate_at(model.optimizer, step) for step in range(0, steps, max(1, steps // 100))]
+    if min(of_all) < 0 or np.mean(of_all) < LEAST_MEAN_RATE * max(of_all):
+        said = _("Over the training the rate is {mean:.1e} in the mean and {least:.1e} at least; its highest is {highest:.1e}.")
+        said = said.format(mean=np.mean(of_all), least=min(of_all), highest=max(of_all))
+        if "ends_too_soon" not in rate.findings:
+            return Point(text, False, said, keep)
+    decay = getattr(model.optimizer, "weight_decay", None) or getattr(model.optimizer, "weight_decay_rate", None) or 0
+    if isinstance(decay, (int, float)) and decay > MOST_DECAY:
+        said = _("The weight decay is {decay:g}: each step takes so much of the weights that little of the pretraining is left.")
+        return Point(text, False, said.format(decay=decay), _("Take 0.01 to 0.1, or Adam, which has none."))
     if "ends_too_soon" in rate.findings:
         said = _("The schedule lets the learning rate fall to {middle:g} before half of the training is over.")
         return Point(text, False, said.format(middle=rate.middle), _("Count the steps of the schedule in batches: len(train) * epochs."))
     if "rises_to_the_end" in rate.findings:
         step = _("Let it fall to 0 by the last step. A PolynomialDecay needs end_learning_rate=0.0 for that: the default is 1e-4.")
         return Point(text, False, rate.findings["rises_to_the_end"], step)
-    wanted = LEAST_FALL * sum(rate_at(model.optimizer, step) for step in range(fit.trained))
+    wanted = LEAST_FALL * sum(fit.rates)
     said = _("After {steps} steps on one batch its loss went from {before:.4f} to {after:.4f}. It should fall by {wanted:.4f} or more.")
     return Point(
         text,
@@ -612,6 +460,14 @@ def loss_point(made: dict, owner: str | None) -> Point:
         }
         said = _("The loss is computed by {now}; the task asks for {wanted}.").format(now=wanted[now], wanted=wanted[owner])
         return Point(text, False, said, step[owner])
+    with wide_logits(model, batch):
+        spread = float(np.ptp(logits_of(model, batch), axis=1).mean())
+    if abs(spread - SPREAD) > 0.1 * SPREAD:
+        said = _(
+            "With a head whose weights should make the outputs of a row {wanted} apart, they are {spread:.2f} apart: they are not logits."
+        )
+        said = said.format(wanted=SPREAD, spread=spread)
+        return Point(text, False, said, _("Leave the head as it is loaded: no activation after it."))
     expected, got = cross_entropy_of(model, batch), made["scores"]["loss"]
     said = _("evaluate() says the loss of a batch is {got:.3f}; the cross-entropy of its logits is {expected:.3f}.")
     said = said.format(got=got, expected=expected)
@@ -670,7 +526,7 @@ def metric_point(made: dict) -> Point:
     form = np.eye(len(LABELS), dtype=np.float32)[ids] if one_hot else ids.reshape(-1, 1)  # as Keras hands labels to a metric
     with quiet():
         model.reset_metrics()
-        metrics = [metric for metric in model.compiled_metrics.metrics if metric.name.lower() in ACCURACIES]
+        metrics = [metric for metric in model.compiled_metrics.metrics if is_accuracy(metric.name) or is_accuracy(type(metric).__name__)]
         for metric in metrics:
             metric.update_state(tf.constant(form), tf.constant(logits))
         got = {metric.name: float(metric.result()) for metric in metrics}
@@ -685,9 +541,3 @@ def metric_point(made: dict) -> Point:
                 _('Write metrics=["accuracy"], and logits in place of probabilities.'),
             )
     return Point(text, True)
-
-
-def cross_entropy_of(model, batch) -> float:
-    """The mean cross-entropy of the model's logits for one batch, without dropout."""
-    logits = logits_of(model, batch).astype(np.float64)
-    return cross_entropy(logits, np.asarray(class_ids(look_at_batch(batch).labels, len(logits))))

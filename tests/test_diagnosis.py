@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from one_layer import found_everywhere, one_layer_checkpoint
 
 from helpers.checks import check_diagnosis
 from helpers.diagnosis import FIELDS, distance, near, parts_of, same_value
@@ -16,6 +17,16 @@ from helpers.probes.run_all import PROBES, answer_of
 ROOT = Path(__file__).resolve().parents[1]
 SHOWN = sorted({(fault.name, probe) for fault in CATALOGUE.values() for probe, _field in fault.evidence})
 UNSEEN = [case for case in cases().values() if case.choices]
+
+
+OF_A_LEARNT_BATCH = ("overfit_batch", "evaluate_again")  # one layer does not learn a batch by heart in thirty steps
+
+
+@pytest.fixture
+def small_checkpoint(monkeypatch, probe):
+    """One layer for the probes that see as much with it."""
+    if probe not in OF_A_LEARNT_BATCH:
+        found_everywhere(monkeypatch, one_layer_checkpoint())
 
 
 def answer(script: str, probe: str, seed: int):
@@ -40,7 +51,7 @@ def test_every_fault_has_evidence_and_every_field_is_one_of_its_probe():
 
 
 @pytest.mark.parametrize(("name", "probe"), SHOWN)
-def test_a_field_of_evidence_differs_from_the_healthy_one_and_is_found_again_with_another_seed(name, probe):
+def test_a_field_of_evidence_differs_from_the_healthy_one_and_is_found_again_with_another_seed(name, probe, small_checkpoint):
     fault = CATALOGUE[name]
     healthy = healthy_answer(fault.base, probe)
     first, second = (answer(fault.script, probe, seed) for seed in (1, 2))

@@ -1,6 +1,6 @@
 """Faults of the rows: their order, their shares, their splits, and their labels. Lesson 08. Nothing raises."""
 
-from helpers.catalogue.fault import LOAD, RETURN, Changes, Fault, Mistake, back
+from helpers.catalogue.fault import EVALUATE, LOAD, RETURN, Changes, Fault, Mistake, back
 from helpers.messages import _
 
 _SORTED: Changes = [(LOAD, LOAD + '.sort("label")'), ("shuffle=True, ", "")]
@@ -8,6 +8,14 @@ _TRAIN_AS_VALIDATION: Changes = [('validation = tokenized["validation_matched"]'
 _RESHUFFLED: Changes = [(RETURN, "    pool = train.shuffle(300)\n    return pool.skip(8), pool.take(8)\n")]
 _RARE: Changes = [(LOAD, LOAD + '.filter(lambda row: row["label"] > 0 or row["idx"] % 10 == 0)')]
 _ROLLED: Changes = [(RETURN, '    return train.map(lambda x: {**x, "labels": tf.roll(x["labels"], 1, axis=0)}), validation\n')]
+# model.evaluate(), and then the share of right answers once more, by hand
+_BY_HAND = """scores = model.evaluate(validation, return_dict=True)
+    mixed = validation.unbatch().shuffle(750).batch(8)
+    answers = model.predict(mixed).logits.argmax(-1)
+    labels = [int(label) for _rows, labels in mixed for label in labels]
+    return scores | {"accuracy": float((answers == labels).mean())}"""
+_SHUFFLE = "unbatch().shuffle(750).batch(8)"
+_IN_ANOTHER_ORDER: Changes = [(EVALUATE, _BY_HAND)]
 
 FAULTS = [
     Fault(
@@ -54,6 +62,21 @@ FAULTS = [
             Mistake("a lower rate", [("Adam(5e-5)", "Adam(5e-6)")], "labels are not the labels of the data"),
             Mistake("train longer", [("epochs=1", "epochs=5")], "labels are not the labels of the data"),
             Mistake("validation turned as well", [("return train.map(", "return [data.map("), ("axis=0)}), validation", "axis=0)}) for data in (train, validation)]")], "labels are not the labels of the data"),
+        ],
+    ),
+    Fault(
+        "answers_in_another_order", "F15", "padded_keras_loss", _IN_ANOTHER_ORDER, reveals=("evaluate_again", "metric_differs"),
+        evidence=(("evaluate_again", "first"),),
+        explanation=_("shuffle() draws a new order each time the dataset is read. predict() reads it once, and the labels are read from it once more: each answer is held against the label of another row. The model is right, and its score is that of a guess."),
+        repairs={
+            "not shuffled": [("mixed = validation." + _SHUFFLE, "mixed = validation")],
+            "one order": [("shuffle(750)", "shuffle(750, reshuffle_each_iteration=False)")],
+            "answers and labels in one pass": [(_BY_HAND[_BY_HAND.index("answers = ") :], "right = [(model(rows).logits.numpy().argmax(-1) == labels.numpy()).mean() for rows, labels in mixed]\n    return scores | {\"accuracy\": float(sum(right) / len(right))}")],
+            "the accuracy of model.evaluate()": back(_IN_ANOTHER_ORDER),
+        },
+        mistakes=[
+            Mistake("a seed", [("shuffle(750)", "shuffle(750, seed=0)")], "its own accuracy"),
+            Mistake("train longer", [("epochs=1", "epochs=5")], "its own accuracy"),
         ],
     ),
 ]  # fmt: skip

@@ -42,7 +42,7 @@ FAULTS = [
         "frozen", "F17", "own_loss", _FROZEN, reveals=("gradients_of", "frozen"),
         evidence=(("gradients_of", "trainable"), ("one_step", "free"), ("one_step", "moved")),
         explanation=_("The encoder is frozen, so only the head learns. Fine-tuning is meant to change the encoder."),
-        repairs={"not frozen": back(_FROZEN), "set free again": [("trainable = False", "trainable = True")]},
+        repairs={"not frozen": [("    model.distilbert.trainable = False\n", "")], "set free again": [("trainable = False", "trainable = True")]},
         mistakes=[Mistake("a higher rate", [("Adam(5e-5)", "Adam(3e-4)")], "moved"), Mistake("train longer", [("epochs=1", "epochs=5")], "moved")],
     ),
     Fault(
@@ -75,13 +75,13 @@ FAULTS = [
         evidence=(("evaluate_again", "first"), ("evaluate_again", "second")),
         explanation=_("evaluate() builds a new model and scores that one. It has an untrained head, so the score stays at guessing, however well the training went."),
         repairs={"the trained model": back(_ANOTHER_SCORED), "the weights carried over": [("compile_model(again)", "compile_model(again)\n    again.set_weights(model.get_weights())")]},
-        mistakes=[Mistake("train longer", [("epochs=1", "epochs=5")], "two scores for the same model")],
+        mistakes=[Mistake("train longer", [("epochs=1", "epochs=5")], "its own loss")],
     ),
     Fault(
         "scored_with_dropout", "F23", "own_loss", _WITH_DROPOUT, reveals=("evaluate_again", "not_repeatable"),
         evidence=(("evaluate_again", "first"), ("evaluate_again", "second")),
         explanation=_("training=True switches dropout on, so each score is another one, and all are too low."),
         repairs={"training=False": [("training=True", "training=False")], "model.evaluate, no dropout": back(_WITH_DROPOUT)},
-        mistakes=[Mistake("train longer", [("epochs=1", "epochs=5")], "two scores for the same model")],
+        mistakes=[Mistake("train longer", [("epochs=1", "epochs=5")], "its own loss")],
     ),
 ]  # fmt: skip

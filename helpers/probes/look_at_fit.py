@@ -1,12 +1,11 @@
 """What fit() is told: how many steps, how many epochs, and what its callbacks wait for."""
 
-import inspect
 from dataclasses import dataclass
 
 from helpers.guards import CannotExamine, first_batch, need_model, never_raises
 from helpers.messages import _
 from helpers.probes.report import report
-from helpers.probes.walk import dataset_of, eagerly, quiet
+from helpers.probes.walk import call_of, dataset_of, eagerly, quiet
 
 
 @dataclass(frozen=True)
@@ -66,10 +65,3 @@ def look_at_fit(fit, model, train, validation) -> FitCall:
             steps=steps, batches=batches
         )
     return FitCall(given["epochs"], steps, batches, reported, monitors, findings)
-
-
-def call_of(function, args, kwargs) -> inspect.BoundArguments:
-    """The arguments of a call by name, those that were left out too."""
-    call = inspect.signature(function).bind(*args, **kwargs)
-    call.apply_defaults()
-    return call

@@ -1,6 +1,8 @@
 """Walk through a pipeline stage by stage and see what comes out of each."""
 
 import contextlib
+import functools
+import inspect
 import io
 import math
 import time
@@ -17,6 +19,7 @@ from helpers.probes.look_at_batch import look_at_batch
 
 STAGES = ("load", "tokenize", "batch", "build_model", "compile_model", "forward", "loss", "gradients", "update", "evaluate")
 MOST_ROWS = 128  # of a batch that is walked with
+MOST_EPOCHS = 3  # of one batch
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
     """Run ``pipeline`` stage by stage, with one batch of training, and tell what came out of each stage.
 
     The stages: load, tokenize, batch, build_model, compile_model are called as they are. Then the first batch goes through
-    the model (forward), and fit() and evaluate() run on that one batch, without a graph (run_eagerly). Where fit() fails,
+    the model (forward), and fit() and evaluate() run on that one batch, for three epochs at most and without a graph (run_eagerly). Where fit() fails,
     the stack tells whether it was in the forward pass, the loss, the gradients or the update. It trains nothing else. The
     model is the one that build_model() returns: where that is a model of yours, it is trained by this one step. Never raises.
     """
@@ -113,7 +116,8 @@ def walk(pipeline: Pipeline) -> Walk | NotExamined:
                 logits_of(model, one)
             before = [weight.numpy() for weight in model.weights]
             stage = "fit"
-            history = pipeline.fit(model, dataset_of(one), dataset_of(one_validation))
+            with few_epochs(model):
+                history = pipeline.fit(model, dataset_of(one), dataset_of(one_validation))
             loss = loss_of(history)
             moved = sum(not np.array_equal(a, b.numpy()) for a, b in zip(before, model.weights, strict=True))
             logits = logits_of(model, one)
@@ -214,6 +218,36 @@ def eagerly(model):
         yield
     finally:
         model.run_eagerly = as_compiled
+
+
+@contextlib.contextmanager
+def few_epochs(model):
+    """Meanwhile model.fit() ends after MOST_EPOCHS, of no more steps than that, whatever it is told."""
+    model_fit = model.fit
+
+    @functools.wraps(model_fit)
+    def fit_for_a_while(*args, **kwargs):
+        try:
+            call = call_of(model_fit, args, kwargs)
+        except TypeError:
+            return model_fit(*args, **kwargs)  # it says itself what is wrong with its arguments
+        for name in ("epochs", "steps_per_epoch"):
+            if isinstance(call.arguments[name], int):
+                call.arguments[name] = min(call.arguments[name], MOST_EPOCHS)
+        return model_fit(*call.args, **call.kwargs)
+
+    model.fit = fit_for_a_while
+    try:
+        yield
+    finally:
+        del model.fit
+
+
+def call_of(function, args, kwargs) -> inspect.BoundArguments:
+    """The arguments of a call by name, those that were left out too."""
+    call = inspect.signature(function).bind(*args, **kwargs)
+    call.apply_defaults()
+    return call
 
 
 @contextlib.contextmanager
@@ -324,7 +358,7 @@ def scores_of(scores) -> dict[str, float]:
             _("evaluate() returned {kind}, not the scores of model.evaluate(): a dict with the loss.").format(kind=describe(scores)),
             _("Write: return model.evaluate(validation, return_dict=True)."),
         )
-    return {name: float(value) for name, value in scores.items()}
+    return {name: float(value) for name, value in scores.items() if np.ndim(value) == 0}
 
 
 def loss_takes_probabilities(model, one_hot: bool = False) -> bool:
