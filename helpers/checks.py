@@ -1,7 +1,7 @@
 """Checks of the exercises. They take the learner's objects, say how many points were checked, and end with the next step."""
 
 from helpers.course import task as find_task
-from helpers.diagnosis import judge_answer, judge_evidence
+from helpers.diagnosis import judge_answer, judge_evidence, wrong_form
 from helpers.exercises import UnknownPipeline, unseen_case
 from helpers.faults import fault
 from helpers.messages import _
@@ -28,6 +28,8 @@ def check_diagnosis(name: str, answer: str, evidence: tuple) -> Verdict:
     if not points.hold(*known):
         return points.verdict()
     sound = points.hold(_("the evidence was measured again, and shows the fault"), *judge_evidence(case, evidence))
+    if wrong_form(case, evidence):
+        return points.verdict()  # a name without evidence is a guess: it is not told whether it is right
     text, holds, message, next_step = right
     points.hold(text, holds, _("Your evidence is sound. But {message}").format(message=message) if sound else message, next_step)
     return points.verdict(_("Compare the explanation below with what you thought."), case.ill.explanation)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from helpers.faults import CATALOGUE, Changes
+from helpers.guards import shorten
 from helpers.messages import _
 from helpers.scripts import Text
 
@@ -138,8 +139,10 @@ def task(name: str) -> Task:
         return tasks[name]
     near = difflib.get_close_matches(name, tasks, n=3) if isinstance(name, str) else []
     if near:
-        raise UnknownTask(_("There is no task {name!r}. Did you mean {names}?").format(name=name, names=_(" or ").join(map(repr, near))))
-    raise UnknownTask(_("There is no task {name!r}. Tasks are: {names}.").format(name=name, names=", ".join(tasks)))
+        raise UnknownTask(
+            _("There is no task {name}. Did you mean {names}?").format(name=shorten(repr(name)), names=_(" or ").join(map(repr, near)))
+        )
+    raise UnknownTask(_("There is no task {name}. Tasks are: {names}.").format(name=shorten(repr(name)), names=", ".join(tasks)))
 
 
 # ---------------------------------------------------------------- hints

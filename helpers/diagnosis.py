@@ -4,9 +4,11 @@ import functools
 import re
 from collections.abc import KeysView
 
+import numpy as np
+
 from helpers.exercises import Case, steady
 from helpers.faults import base_script
-from helpers.guards import NotExamined
+from helpers.guards import NotExamined, shorten
 from helpers.messages import _
 from helpers.pipeline import describe, pipeline_from_script
 from helpers.probes.run_all import Parts, answer_of
@@ -32,6 +34,7 @@ FIELDS = {  # that can be named as evidence, by probe. The findings of a probe a
 }
 LEAST_OF_A_MESSAGE = 20  # characters: fewer could stand in many messages
 CHANGES_EACH_TIME = ("shapes", "padded", "labels")  # of look_at_batch: the batch is drawn anew
+EXACT = ("outputs", "vocabulary", "rows", "weights", "free", "steps", "epochs", "steps_per_epoch", "batches")  # counts that no seed changes
 NEAR = 0.5  # of the way to the healthy pipeline's number: of another batch, a number may be another, and it is nearer to this one's
 
 
@@ -42,7 +45,7 @@ def judge_answer(case: Case, answer) -> tuple[tuple, tuple]:
         known = (
             _("the fault has a name"),
             answer in case.choices,
-            _("{answer!r} is not one of the faults.").format(answer=answer),
+            _("{answer} is not one of the faults.").format(answer=shorten(repr(answer))),
             _("Faults are: {names}.").format(names=listed),
         )
         look = _("Which of the faults would give the number that you named as evidence?")
@@ -55,7 +58,7 @@ def judge_answer(case: Case, answer) -> tuple[tuple, tuple]:
     known = (
         _("the stage has a name"),
         answer in STAGES,
-        _("{stage!r} is not a stage.").format(stage=answer),
+        _("{stage} is not a stage.").format(stage=shorten(repr(answer))),
         _("Stages are: {stages}.").format(stages=", ".join(STAGES)),
     )
     said = _("{stage} is not the stage where the walk stops: it runs, or is not reached.").format(stage=answer)
@@ -67,7 +70,7 @@ def wrong_form(case: Case, evidence) -> tuple[str, str] | None:
     """(message, next step) where the evidence is not (probe, field, value) with one of the case's probes."""
     shape_ok = isinstance(evidence, (tuple, list)) and len(evidence) == 3 and all(isinstance(part, str) for part in evidence[:2])
     if not shape_ok or evidence[0] not in case.probes:
-        what = describe(evidence) if not shape_ok else repr(tuple(evidence))
+        what = describe(evidence) if not shape_ok else shorten(repr(tuple(evidence)))
         said = _("The evidence is {what}, and must be (probe, field, value) with one of the probes {probes}.")
         return said.format(what=what, probes=", ".join(case.probes)), _('The form is, for example: ("look_at_batch", "rows", 8).')
     return None
@@ -82,13 +85,13 @@ def judge_evidence(case: Case, evidence, call: str = "{probe}(…)") -> tuple[bo
         said = _("The failing stage is your answer, not the evidence for it.")
         return False, said, _("Name what you see there: a message, or what a batch holds.")
     if field not in FIELDS[probe]:
-        said = _("{probe}() has no field {field!r}.").format(probe=probe, field=field)
+        said = _("{probe}() has no field {field}.").format(probe=probe, field=shorten(repr(field)))
         return False, said, _("Its fields are: {fields}.").format(fields=", ".join(FIELDS[probe]))
     seen = answer_of(probe, parts_of(case.ill.script))
     if isinstance(seen, NotExamined):
         said = _("{probe}() cannot look at this pipeline: {why}").format(probe=probe, why=seen.why)
         return False, said, _("Take your evidence from another probe.")
-    found = getattr(seen, field)
+    found, value = getattr(seen, field), plain(value)
     if probe == "look_at_batch" and field in CHANGES_EACH_TIME and found is not None:
         said = _("{field} is another one in each batch, so it cannot be compared.").format(field=field)
         return False, said, _("Name a field that stays the same.")
@@ -97,7 +100,8 @@ def judge_evidence(case: Case, evidence, call: str = "{probe}(…)") -> tuple[bo
         said = _("That is what the course says about the message. The message itself stands one line above it.")
         return False, said, _("Copy the message.")
     healthy = healthy_value(case.ill.base, probe, field)
-    if not (same_value(found, value, getattr(seen, "error_class", None)) or near(found, value, healthy)):
+    close = field not in EXACT and near(found, value, healthy)
+    if not (same_value(found, value, getattr(seen, "error_class", None)) or close):
         said = _("Your value is not what {probe}() finds in {field}.").format(probe=probe, field=field)
         look = _("Run print({call}.{field}) for this pipeline, and copy what it prints, None too.")
         return False, said, look.format(call=call.format(probe=probe), field=field)
@@ -140,6 +144,11 @@ def same_value(found, value, error_class: str | None = None) -> bool:
     if isinstance(found, tuple):
         return isinstance(value, (list, tuple)) and bool(found == tuple(value))
     return type(found) is type(value) and bool(found == value or (found != found and value != value))
+
+
+def plain(value):
+    """A number of numpy as one of Python: 1 for np.int64(1)."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def near(found, value, healthy) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from helpers.course import lessons
 from helpers.faults import Fault, fault
+from helpers.guards import shorten
 from helpers.messages import _
 from helpers.pipeline import Pipeline, pipeline_from_script
 from helpers.probes.walk import quiet
@@ -27,7 +28,7 @@ class UnknownPipeline(LookupError):
     """A name that no unseen pipeline has. what: one line · names: those that there are."""
 
     def __init__(self, name):
-        self.what = _("There is no unseen pipeline {name!r}.").format(name=name)
+        self.what = _("There is no unseen pipeline {name}.").format(name=shorten(repr(name)))
         self.names = _("Names are: {names}.").format(names=", ".join(cases()))
         super().__init__(f"{self.what} {self.names}")
 

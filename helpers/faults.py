@@ -5,6 +5,7 @@ The faults stand in helpers/catalogue/, by what they touch. A fault is looked up
 
 from helpers.catalogue import batches_and_splits, labels_and_heads, labels_and_loss, loss_and_rate, masks_and_tokens, weights_and_state
 from helpers.catalogue.fault import BASES, COLLATOR, COMPILE, KERAS_LOSS, OPTIONS, Changes, Fault, Mistake, back, base_script
+from helpers.guards import shorten
 from helpers.messages import _
 
 __all__ = ["BASES", "CATALOGUE", "COLLATOR", "COMPILE", "GROUPS", "KERAS_LOSS", "OPTIONS", "SYMPTOMS", "Changes", "Fault", "Mistake", "back", "base_script", "fault"]  # fmt: skip
@@ -58,5 +59,5 @@ CATALOGUE: dict[str, Fault] = {
 def fault(name: str) -> Fault:
     """The fault of this name. Any other name is a LookupError that says which there are."""
     if not isinstance(name, str) or name not in CATALOGUE:
-        raise LookupError(_("There is no fault {name!r}. There are: {names}.").format(name=name, names=", ".join(CATALOGUE)))
+        raise LookupError(_("There is no fault {name}. There are: {names}.").format(name=shorten(repr(name)), names=", ".join(CATALOGUE)))
     return CATALOGUE[name]

@@ -5,7 +5,7 @@ import random
 from helpers.diagnosis import judge_answer, judge_evidence, parts_of, wrong_form
 from helpers.exercises import Case, UnknownPipeline, unseen_case
 from helpers.faults import CATALOGUE, SYMPTOMS
-from helpers.guards import NotExamined
+from helpers.guards import NotExamined, shorten
 from helpers.messages import _
 from helpers.pipeline import describe
 from helpers.probes.run_all import PROBES, answer_of
@@ -30,7 +30,7 @@ class Investigation:
         """What the probe of this name finds in the pipeline. The same probe is paid for once."""
         if not isinstance(name, str) or name not in PROBES:
             return NotExamined(
-                _("there is no probe {name!r}.").format(name=name), _("Probes are: {names}.").format(names=", ".join(PROBES))
+                _("there is no probe {name}.").format(name=shorten(repr(name))), _("Probes are: {names}.").format(names=", ".join(PROBES))
             )
         if name not in self.asked:
             if points(name) > self.left:
@@ -51,16 +51,20 @@ class Investigation:
 
 def investigate(name: str | None = None, seed: int | None = None, budget: int = BUDGET) -> Investigation | NotExamined:
     """Open a case: that of this name, for example "05/a", or the one that ``seed`` draws from the whole catalogue; the same seed, the same case."""
-    for said, number in (("seed", 0 if seed is None else seed), ("budget", budget)):
+    for said, number, form in (
+        ("seed", 0 if seed is None else seed, "investigate(seed=7)"),
+        ("budget", budget, "investigate(seed=7, budget=20)"),
+    ):
         if type(number) is not int or number < 0:
             return NotExamined(
                 _("{name} is {number}, and must be a whole number, 0 or more.").format(
                     name=said, number=number if type(number) is int else describe(number)
                 ),
-                _("Write: investigate(seed=7)."),
+                _("Write: {form}.").format(form=form),
             )
-    if name is None and seed is None:
-        return NotExamined(_("no case is named."), _('Write investigate("05/a"), or draw one: investigate(seed=7).'))
+    if (name is None) is (seed is None):
+        said = _("no case is named.") if name is None else _("a name and a seed are two cases.")
+        return NotExamined(said, _('Write investigate("05/a"), or draw one: investigate(seed=7).'))
     if seed is not None:
         ill = random.Random(seed).choice(list(CATALOGUE.values()))
         return Investigation(Case(_("of seed {seed}").format(seed=seed), ill, tuple(CATALOGUE), tuple(PROBES)), budget)

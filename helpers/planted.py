@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
+from helpers.guards import shorten
 from helpers.messages import _
 from helpers.pipeline import describe
 from helpers.sources import LABELS, SPLITS, load_mnli
@@ -145,7 +146,11 @@ def check_audit(name: str, mislabelled, leaked) -> Verdict:
     """
     if not isinstance(name, str) or name not in AUDITS:
         return Verdict(
-            False, (), 1, _("There is no audit {name!r}.").format(name=name), _("Names are: {names}.").format(names=", ".join(AUDITS))
+            False,
+            (),
+            1,
+            _("There is no audit {name}.").format(name=shorten(repr(name))),
+            _("Names are: {names}.").format(names=", ".join(AUDITS)),
         )
     points = Points(5)
     wrong, copies = row_numbers(mislabelled), row_numbers(leaked)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from helpers.faults import CATALOGUE, SYMPTOMS
-from helpers.guards import NotExamined
+from helpers.guards import NotExamined, shorten
 from helpers.messages import _
 
 
@@ -69,7 +69,11 @@ class Triage:
 def triage(symptom: str | None = None) -> Triage | NotExamined:
     """For one symptom, or for all: which probe to ask first, what its findings point to, and which to ask when it finds nothing."""
     if symptom is not None and not (isinstance(symptom, str) and symptom in SYMPTOMS):
-        said = _("there is no symptom {symptom!r}.").format(symptom=symptom) if isinstance(symptom, str) else _("a symptom has a name.")
+        said = (
+            _("there is no symptom {symptom}.").format(symptom=shorten(repr(symptom)))
+            if isinstance(symptom, str)
+            else _("a symptom has a name.")
+        )
         return NotExamined(said, _("Symptoms are: {names}.").format(names=", ".join(SYMPTOMS)))
     return Triage({name: plan_of(suspects_of(name)) for name in ([symptom] if symptom else SYMPTOMS) if suspects_of(name)})
 

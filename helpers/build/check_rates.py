@@ -20,6 +20,7 @@ RESULT = ROOT / "figures" / "check_rates.json"
 SEEDS = 20
 CHECKED_WITH = (
     "helpers/repair.py",
+    "helpers/watched.py",
     "helpers/checks.py",
     "helpers/healthy.py",
     "helpers/assets/SHA256SUMS",
