@@ -16,7 +16,8 @@ def check_diagnosis(name: str, answer: str, evidence: tuple) -> Verdict:
 
     ``answer``: the name of the fault, one of those that the exercise lists. In lesson 01: the stage that fails, as walk() names it.
     ``evidence``: (probe, field, value), for example ("look_at_batch", "rows", 8): the check runs the probe on the pipeline itself and
-    compares the field with your value. A number that is drawn anew in each run need not be the same: it must lie near.
+    compares the field with your value. A number that is drawn anew in each run need not be the same: it must lie near. Without evidence
+    in this form, the check does not say whether the fault is right.
     """
     points = Points(3)
     try:

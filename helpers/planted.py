@@ -143,6 +143,7 @@ def check_audit(name: str, mislabelled, leaked) -> Verdict:
     """Does an audit of the planted rows find what is planted? ``name``: the task of the exercise, "08/audit".
 
     ``mislabelled``, ``leaked``: lists of row numbers of train, from 0. The check counts; it does not say which rows are right before it is passed.
+    Whoever asks it row by row can find them out: it is made for those who want to learn.
     """
     if not isinstance(name, str) or name not in AUDITS:
         return Verdict(

@@ -33,6 +33,7 @@ MIXED = 0.8  # of the label entropy of shuffled batches; shuffled ones have 0.97
 MOST_DROPOUT, MOST_DECAY = 0.5, 1.0  # the checkpoint's dropout is 0.1; 0.01 to 0.1 is usual for weight decay
 LEAST_MEAN_RATE = 0.1  # of the highest: a rate that falls evenly to 0 has 0.5, one that falls as a cosine 0.5
 FAR_FROM_CHANCE = 1.0  # nats, of the loss before training: fresh heads are at 1.0 to 1.3
+FAR_IN_TRAINING = 0.5  # nats, between the loss of the first step, with dropout, and that without
 EPOCHS_IN_ONE = 4  # so many passes over the data may be called one epoch
 
 
@@ -358,6 +359,17 @@ def fit_point(fit: Watched) -> Point:
     if fit.others == "evaluate":
         whole = _("Write: return model.evaluate(validation, return_dict=True).")
         return Point(text, False, _("evaluate() looks at other batches than those that it is given."), whole)
+    if fit.again:
+        said = _("In {stage}() some batches of the {data} data come again and again, and others are left out.")
+        data = _("training") if fit.again == "train" else _("validation")
+        return Point(text, False, said.format(stage="evaluate" if fit.again == "evaluate" else "fit", data=data), step)
+    if fit.no_end:
+        return Point(
+            text,
+            False,
+            _("The validation data never end, so neither does the evaluation."),
+            _("Leave repeat() out, or give validation_steps=."),
+        )
     if fit.part:
         stage, taken, batches = fit.part
         said = _("{stage}() takes {taken} of {batches} batches of the validation data.")
@@ -411,6 +423,10 @@ def moving_point(fit: Watched, model) -> Point:
 def falling_point(fit: Watched, model) -> Point:
     """The learning rate fits, and the loss of the batch falls as it should at such rates."""
     text = _("the learning rate fits, and the loss falls")
+    if fit.loss is not None and abs(fit.loss - fit.before) > FAR_IN_TRAINING:
+        said = _("The first step of training reports the loss {loss:.2f}. The cross-entropy of its batch is {wanted:.2f}.")
+        said = said.format(loss=fit.loss, wanted=fit.before)
+        return Point(text, False, said, _("Train with the loss of compile(), and leave train_step() as it is."))
     steps = fit.batches * fit.epochs
     rate = rate_over_time(model, steps)
     if not rate:

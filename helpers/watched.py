@@ -4,6 +4,7 @@ import contextlib
 import functools
 import itertools
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +37,8 @@ class Watched:
 
     trained: batches · steps, batches: of an epoch, as fit() counts them and as they were given · endless: the data have no end, and batches is
     what all rows would give · epochs: how many · others: "train", "validation" or "evaluate" where other data are taken than were given,
-    "model" where another model is trained, "loop" where a loop of fit()'s own trains, "late" where evaluate() trains · uneven: rows do not count the same ·
-    part: ("fit" or "evaluate", batches of validation that it takes, batches of validation) where these are fewer ·
+    "model" where another model is trained, "loop" where a loop of fit()'s own trains, "late" where evaluate() trains · again: "train", "validation" or "evaluate" where some batches come again, and others are left out · uneven: rows do not count the same ·
+    part: ("fit" or "evaluate", batches of validation that it takes, batches of validation) where these are fewer · no_end: validation never ends · loss: what the first step reports ·
     waits_for: (a name that a callback waits for and that is not reported, the names that are) · turned: (a name, "min" or "max") where a callback
     takes the worst for the best · rates: at each step · later: rates that a callback will set · scores: what is wrong with those of evaluate() ·
     error: what was raised, explained · raised_in: "fit" or "evaluate" · before, after: the loss of the batch · moved: weight tensors, held: of them marked as frozen.
@@ -49,7 +50,10 @@ class Watched:
     endless: bool = False
     epochs: int = 0
     others: str | None = None
+    again: str | None = None
     part: tuple[str, int, int] | None = None
+    no_end: bool = False
+    loss: float | None = None
     uneven: bool = False
     waits_for: tuple[str, tuple] | None = None
     turned: tuple[str, str] | None = None
@@ -65,6 +69,19 @@ class Watched:
     weights: int = 0
 
 
+class StandIn(NamedTuple):
+    """In place of a dataset: one batch of it as often as it has batches, and another one at the end.
+
+    batches: how many; of endless data, those of all rows of the split · known: the rows of both batches, last: those of the other one, as text.
+    """
+
+    dataset: object
+    batches: int
+    endless: bool
+    known: set[str]
+    last: set[str]
+
+
 def watch(pipeline, model, made: dict, without_graph: bool = False) -> Watched:
     """Compile ``model``, and call the pipeline's fit() and evaluate() with it. ``made``: what the walk made. ``without_graph``: faster, and blind
     for what fails only in a graph.
@@ -72,30 +89,30 @@ def watch(pipeline, model, made: dict, without_graph: bool = False) -> Watched:
     pipeline.compile_model(model)
     model.jit_compile = False  # XLA takes most of a minute to compile the step, and changes none of what is looked at
     model.run_eagerly = model.run_eagerly or without_graph
-    train, batches, endless = one_batch_like(made["train"], made["batch"], "train")
-    validation, of_validation, _endless = one_batch_like(made["validation"], made["validation_batch"], "validation_matched")
-    seen = Watched(batches=batches, endless=endless, raised_in="fit")
+    train = stand_in(made["train"], made["batch"], "train")
+    validation = stand_in(made["validation"], made["validation_batch"], "validation_matched")
+    seen = Watched(batches=train.batches, endless=train.endless, raised_in="fit")
     weights, seen.before = [weight.numpy() for weight in model.weights], cross_entropy_of(model, made["batch"])
-    seen.error = watch_fit(pipeline, model, made, (train, validation), of_validation, seen)
+    seen.error = watch_fit(pipeline, model, made["batch"], train, validation, seen)
     seen.after, seen.weights = cross_entropy_of(model, made["batch"]), len(weights)
     moved = [not np.array_equal(old, new.numpy()) for old, new in zip(weights, model.weights, strict=True)]
     free = {id(weight) for weight in model.trainable_variables}
     seen.moved, seen.held = sum(moved), sum(m and id(w) not in free for m, w in zip(moved, model.weights, strict=True))
     if not seen.error:
         seen.raised_in = "evaluate"
-        watch_evaluate(pipeline, model, made, validation, of_validation, seen)
+        watch_evaluate(pipeline, model, made, validation, seen)
     return seen
 
 
 # ---------------------------------------------------------------- fit()
 
 
-def watch_fit(pipeline, model, made: dict, data: tuple, of_validation: int, seen: Watched):
-    """Call the pipeline's fit() with ``data``: each model.fit() inside ends after STEPS batches. Gives the error, explained, or None."""
+def watch_fit(pipeline, model, batch, train: StandIn, validation: StandIn, seen: Watched):
+    """Call the pipeline's fit() with the stand-ins: each model.fit() inside ends after STEPS batches. Gives the error, explained, or None."""
     import tensorflow as tf
     import tf_keras
 
-    batch, model_fit, reported, inside, calls = made["batch"], model.fit, {}, [], []
+    model_fit, reported, inside, calls = model.fit, {}, [], []
 
     class Watch(tf_keras.callbacks.Callback):
         def on_train_begin(self, logs=None):
@@ -105,6 +122,7 @@ def watch_fit(pipeline, model, made: dict, data: tuple, of_validation: int, seen
         def on_train_batch_end(self, number, logs=None):
             seen.trained += 1
             seen.rates.append(rate_at(model.optimizer, seen.trained - 1))
+            seen.loss = (logs or {}).get("loss", 0.0) if seen.loss is None else seen.loss
             reported.update(logs or {})
             if seen.trained >= self.until:
                 raise Enough
@@ -118,7 +136,7 @@ def watch_fit(pipeline, model, made: dict, data: tuple, of_validation: int, seen
         calls.append(given)
         if len(calls) > CALLS:
             raise Enough
-        look_at_call(given, made, of_validation, seen)
+        look_at_call(given, batch, train, validation, seen)
         given["callbacks"] = [*callbacks_of(given), Watch()]
         given["verbose"] = 0
         if not model.run_eagerly:
@@ -139,24 +157,22 @@ def watch_fit(pipeline, model, made: dict, data: tuple, of_validation: int, seen
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})  # for so few steps, making the graph faster costs more
     try:
         with no_other_model(model, seen), no_long_loop(inside, seen):
-            error = error_of_stage(pipeline.fit, model, data, {"fit": watched_fit})
+            error = error_of_stage(pipeline.fit, model, (train.dataset, validation.dataset), {"fit": watched_fit})
     finally:
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": options.get("disable_meta_optimizer", False)})
     look_at_callbacks(calls, reported, seen)
     return error
 
 
-def look_at_call(given: dict, made: dict, of_validation: int, seen: Watched) -> None:
+def look_at_call(given: dict, batch, train: StandIn, validation: StandIn, seen: Watched) -> None:
     """What the arguments of a call of model.fit() tell."""
-    batch, validation = made["batch"], given["validation_data"]
     seen.epochs += given["epochs"]
     weights = [[*(given["class_weight"] or {}).values()], *(batch[2:3] if isinstance(batch, tuple) else ())]
     seen.uneven = seen.uneven or any(len(np.unique(np.asarray(values))) > 1 for values in weights)
-    if not holds_only(given["x"], batch, seen.batches):
-        seen.others = seen.others or "train"
-    if validation is not None and not holds_only(validation, made["validation_batch"], of_validation):
-        seen.others = seen.others or "validation"
-    seen.part = seen.part or part_of("fit", validation, given["validation_steps"], of_validation)
+    look_at_rows(given["x"], train, "train", seen)
+    if given["validation_data"] is not None:
+        look_at_rows(given["validation_data"], validation, "validation", seen)
+        look_at_part("fit", given["validation_data"], given["validation_steps"], validation, seen)
 
 
 def callbacks_of(given: dict) -> list:
@@ -247,8 +263,8 @@ def no_long_loop(inside: list, seen: Watched):
 # ---------------------------------------------------------------- evaluate()
 
 
-def watch_evaluate(pipeline, model, made: dict, one, batches: int, seen: Watched) -> None:
-    """Call the pipeline's evaluate() with ``one``, the validation batch again and again, and look at what it gives to model.evaluate().
+def watch_evaluate(pipeline, model, made: dict, validation: StandIn, seen: Watched) -> None:
+    """Call the pipeline's evaluate() with the stand-in, and look at what it gives to model.evaluate().
 
     Scores that do not come from there are made by the script: see watch_own_scores.
     """
@@ -258,9 +274,8 @@ def watch_evaluate(pipeline, model, made: dict, one, batches: int, seen: Watched
     def watched_evaluate(*args, **kwargs):
         call = call_of(model_evaluate, args, kwargs)
         given = call.arguments
-        if not holds_only(given["x"], batch, batches):
-            seen.others = seen.others or "evaluate"
-        seen.part = seen.part or part_of("evaluate", given["x"], given["steps"], batches)
+        look_at_rows(given["x"], validation, "evaluate", seen)
+        look_at_part("evaluate", given["x"], given["steps"], validation, seen)
         given.update(x=dataset_of(batch), steps=None, verbose=0)
         said = model_evaluate(*call.args, **call.kwargs)
         of_keras.update(said if given["return_dict"] else zip(model.metrics_names, np.atleast_1d(said), strict=False))
@@ -274,7 +289,7 @@ def watch_evaluate(pipeline, model, made: dict, one, batches: int, seen: Watched
         scores.update(scores_of(pipeline.evaluate(model, validation)))
 
     with quiet(), eagerly(model):
-        seen.error = error_of_stage(score, model, (one,), {"evaluate": watched_evaluate, "fit": trains})
+        seen.error = error_of_stage(score, model, (validation.dataset,), {"evaluate": watched_evaluate, "fit": trains})
     own = [name for name, value in scores.items() if of_keras.get(name) != value]
     if own and not seen.error and not seen.others:
         watch_own_scores(pipeline, model, made["validation"].take(ROWS["validation_matched"]), own, seen)
@@ -347,22 +362,24 @@ def error_of_stage(stage, model, data: tuple, watched: dict):
     return None
 
 
-def part_of(stage: str, dataset, steps: int | None, batches: int | None) -> tuple[str, int, int] | None:
-    """(stage, batches that are taken, batches) where ``steps`` or the length of ``dataset`` make them fewer; else None."""
-    lengths = [steps] if steps else []
-    if is_dataset(dataset) and int(dataset.cardinality()) >= 0:
-        lengths.append(int(dataset.cardinality()))
-    return (stage, min(lengths), batches) if lengths and batches and min(lengths) < batches else None
+def look_at_part(stage: str, given, steps: int | None, stand: StandIn, seen: Watched) -> None:
+    """Whether ``steps`` or the length of ``given`` make the batches of the validation data fewer; and whether these have an end."""
+    import tensorflow as tf
+
+    count = int(given.cardinality()) if is_dataset(given) else None
+    lengths = [number for number in (steps, count) if number and number > 0]
+    if lengths and min(lengths) < stand.batches:
+        seen.part = seen.part or (stage, min(lengths), stand.batches)
+    seen.no_end = seen.no_end or (count == tf.data.INFINITE_CARDINALITY and not steps)
 
 
-def one_batch_like(dataset, batch, split: str):
-    """(a dataset that gives ``batch`` as often as ``dataset`` has batches, and declares its shapes as ``dataset`` does; how often; whether that
-    has no end, and the number is that of all rows of ``split``).
-    """
+def stand_in(dataset, batch, split: str) -> StandIn:
+    """``batch``: one of ``dataset``, which stands for all. It declares its shapes as ``dataset`` does."""
     import tensorflow as tf
 
     count, endless = int(dataset.cardinality()), int(dataset.cardinality()) == tf.data.INFINITE_CARDINALITY
     batches = ROWS[split] // look_at_batch(batch).rows if count < 0 else count
+    other = first_batches(dataset, 2)[-1]
 
     def declared(*parts):
         parts = parts if len(parts) > 1 else parts[0]
@@ -370,18 +387,24 @@ def one_batch_like(dataset, batch, split: str):
             lambda part, spec: tf.compat.v1.placeholder_with_default(part, spec.shape), parts, dataset.element_spec
         )
 
-    same = tf.data.Dataset.from_tensors(batch).repeat(None if endless else batches).map(declared)
-    return without_autotune(same), batches, endless
+    once, last = (tf.data.Dataset.from_tensors(one).map(declared) for one in (batch, other))
+    same = once.repeat(batches - 1).concatenate(last)
+    rows, of_other = {*rows_of(batch)}, {*rows_of(other)}
+    return StandIn(without_autotune(same.repeat() if endless else same), batches, endless, rows | of_other, of_other)
 
 
-def holds_only(dataset, batch, batches: int) -> bool:
-    """Whether all rows of ``dataset``, in its first ``batches``, are rows of ``batch``."""
+def look_at_rows(given, stand: StandIn, name: str, seen: Watched) -> None:
+    """Whether ``given``, what a model.fit() or model.evaluate() gets, has the rows of the stand-in, and those of its last batch too."""
     try:
-        rows = {row for other in first_batches(dataset, batches) for row in rows_of(other)}
+        batches = first_batches(given, stand.batches)
+        rows = {row for batch in batches for row in rows_of(batch)}
     except Exception as error:
         release(error)
-        return False
-    return bool(rows) and rows <= {*rows_of(batch)}
+        rows, batches = {""}, []
+    if not rows or not rows <= stand.known:
+        seen.others = seen.others or name
+    elif len(batches) == stand.batches and not stand.last <= rows:
+        seen.again = seen.again or name
 
 
 def rows_of(batch) -> list[str]:

@@ -91,6 +91,32 @@ def test_the_wrong_stage_with_sound_evidence_does_not_pass(name):
     assert not verdict.passed and "evaluate is not the stage where the walk stops" in verdict.message
 
 
+@pytest.mark.parametrize("answer", ["two_outputs", "one_output"])
+@pytest.mark.parametrize("evidence", [None, "loss", ("loss_at_start", "loss"), ("no_probe", "loss", 1)])
+def test_a_name_without_evidence_is_not_told_whether_it_is_right(answer, evidence):
+    verdict = check_diagnosis("03/b", answer, evidence)
+    assert len(verdict.points) == 2 and "must be (probe, field, value)" in verdict.message
+
+
+@pytest.mark.parametrize(("value", "holds"), [(1, True), (np.int64(1), True), (0, False), (2, False), (True, False)])
+def test_a_count_is_exact_and_may_be_one_of_numpy(value, holds):
+    """Whether the value is taken: what the probe finds in outputs is 1 here, and 3 in a healthy pipeline."""
+    verdict = check_diagnosis("03/b", "one_output", ("audit_labels", "outputs", value))
+    assert ("not what audit_labels() finds in outputs" not in verdict.message) is holds
+
+
+def test_long_answers_are_not_said_back_whole():
+    long = "x" * 10_000
+    for verdict in (
+        check_diagnosis(long, "batch", None),
+        check_diagnosis("a", long, None),
+        check_diagnosis("a", "batch", ("walk", long, 1)),
+        check_diagnosis("a", "batch", (long, long, 1)),
+        check_repair(long, None),
+    ):
+        assert not verdict.passed and len(repr(verdict)) < 3_000
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

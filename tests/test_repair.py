@@ -182,6 +182,26 @@ REFUSED = {
     ),
     "a rate of nothing half of the time": ("own_loss", "Over the training the rate is", (RATE, "Adam(tf.keras.optimizers.schedules.PiecewiseConstantDecay([8, 145, 155], [5e-5, 0.0, 5e-5, 0.0]))")),
     "a rate below zero at last": ("own_loss", "-5.0e-05 at least", (RATE, "Adam(tf.keras.optimizers.schedules.PiecewiseConstantDecay([200], [5e-5, -5e-5]))")),
+    "one batch again and again, in fit()": ("own_loss", "some batches of the training data come again", (FIT, FIT.replace("train,", "train.take(1).repeat(300),"))),
+    "one batch again and again, in validation": ("own_loss", "some batches of the validation data come again", (FIT, FIT.replace("=validation", "=validation.take(1).repeat(94)"))),
+    "one batch again and again, in evaluate()": ("own_loss", "In evaluate() some batches", (EVALUATE, EVALUATE.replace("validation,", "validation.take(1).repeat(94),"))),
+    "a validation without an end": ("own_loss", "The validation data never end", (RETURN, "    return train, validation.repeat()\n")),
+    "a step of its own, in which class 2 counts more": (
+        "own_loss", "The first step of training reports",
+        (BUILD, "model = Weighted.from_pretrained(checkpoint, num_labels=3)\n    return model"),
+        ("import AutoTokenizer", "import TFDistilBertForSequenceClassification, AutoTokenizer"),
+        ("def load():", """class Weighted(TFDistilBertForSequenceClassification):
+    def train_step(self, data):
+        with tf.GradientTape() as tape:
+            logits = self(data, training=True).logits
+            losses = tf.keras.losses.sparse_categorical_crossentropy(data["labels"], logits, from_logits=True)
+            loss = tf.reduce_mean(losses * tf.where(data["labels"] == 2, 5.0, 1.0))
+        self.optimizer.minimize(loss, self.trainable_weights, tape)
+        return {"loss": loss}
+
+
+def load():"""),
+    ),
     "a head that is kept": (
         "own_loss", "two models that share a layer",
         (BUILD, BUILD.replace("return", "model =") + "\n    model.classifier = kept.setdefault('head', model.classifier)\n    return model"), ("\n\ndef load():", "\nkept = {}\n\n\ndef load():"),

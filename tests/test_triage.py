@@ -75,6 +75,24 @@ def test_a_guess_without_a_probe_does_not_pass():
     assert len(verdict.points) == 2 and case.left == BUDGET  # whether the name is right is not told
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"name": "05/a", "budget": None}, "investigate(seed=7, budget=20)"),
+        ({"seed": -1}, "Write: investigate(seed=7)."),
+        ({"name": "05/a", "seed": 3}, "a name and a seed are two cases"),
+        ({}, "no case is named"),
+    ],
+)
+def test_a_case_that_cannot_be_opened_says_how_to_open_one(arguments, says):
+    assert says in repr(investigate(**arguments))
+
+
+def test_a_long_name_is_not_said_back_whole():
+    for answer in (investigate("x" * 10_000), investigate("05/a").probe("x" * 10_000), triage("x" * 10_000)):
+        assert isinstance(answer, NotExamined) and len(repr(answer)) < 2_000
+
+
 @pytest.mark.parametrize("evidence", ["compare_builds", ("compare_builds", "encoder"), None, ("no_probe", "encoder", 3)])
 def test_evidence_of_another_form_is_told_the_form(evidence):
     verdict = check_investigation(investigate("05/a"), "frozen", evidence)
