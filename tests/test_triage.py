@@ -12,7 +12,7 @@ from helpers.faults import CATALOGUE, SYMPTOMS
 from helpers.guards import NotExamined
 from helpers.investigation import BUDGET, WRONG_NAME, Investigation, check_investigation, investigate
 from helpers.probes.run_all import PROBES
-from helpers.suspects import Triage, measured, next_probe, points, revealed_by, suspects_of, triage
+from helpers.suspects import Triage, measured, next_probe, points, revealed_by, seconds_in_points, suspects_of, triage
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -108,6 +108,11 @@ def test_a_wrong_name_costs_points_once_and_no_more_than_there_are():
     check_investigation(case, "sorted_rows", evidence)
     verdict = check_investigation(case, case.case.ill.name, evidence)
     assert not verdict.passed and "More points are spent than there were" in verdict.message
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_a_probe_costs_what_its_seconds_are_worth(probe):
+    assert 0.5 <= points(probe) / seconds_in_points(probe) <= 2
 
 
 def test_the_exercise_states_the_price_of_each_probe():
